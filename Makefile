@@ -1,0 +1,151 @@
+# memoryweb: `make run` and `make test` are all that a fresh machine needs, with Python 3.11+ and make.
+# Works with GNU make 3.81, which macOS has, and uses relative paths only.
+
+PYTHON ?= python3
+ifneq ($(filter file default,$(origin PYTHON)),)
+PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
+else
+PYTHONS := "$(PYTHON)"
+endif
+
+VENV := .venv
+PY := $(VENV)/bin/python
+FILES := pyproject.toml constraints.txt
+
+# Each stamp says that .venv holds the libraries of pyproject.toml for one purpose.
+RUN := $(VENV)/.run-stamp
+HOSTED := $(VENV)/.hosted-stamp
+DEV := $(VENV)/.dev-stamp
+
+# Tests that drive a browser are a run of their own: playwright leaves an event loop running in its
+# thread, in which Django refuses the database and pytest-asyncio cannot start another.
+PYTEST := $(PY) -m pytest -n auto
+WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only"
+IN_BROWSER := $(PYTEST) -m "browser and not hosted_only"
+HOSTED_TESTS := $(PYTEST) -m "not browser and not sqlite_only" && \
+  { $(PYTEST) -m "browser and (hosted or hosted_only) and not sqlite_only" || test $$? = 5; }
+
+# With Postgres or Redis named, `make run` needs their libraries too.
+ifneq ($(DATABASE_URL)$(REDIS_URL),)
+SERVE := $(HOSTED)
+else
+SERVE := $(RUN)
+endif
+
+# A .venv whose Python is gone (the system's was upgraded) is made anew, whatever its stamps say.
+ifneq ($(shell $(PY) -c 'print("runs")' 2>/dev/null),runs)
+.PHONY: $(RUN) $(HOSTED) $(DEV)
+endif
+
+.PHONY: help run install-hosted test test-fast test-hosted bench lint format clean
+.NOTPARALLEL:
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+run: $(SERVE) ## serve on http://127.0.0.1:8283 (HOST, PORT, MEMORYWEB_DATA)
+	@exec $(PY) manage.py serve
+
+install-hosted: $(HOSTED) ## the libraries for Postgres, Redis and workers
+
+test: $(DEV) ## lint, types and all tests, in a real browser too
+	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(IN_BROWSER))
+
+test-fast: $(DEV) ## the same without the browser
+	@$(call check,$(WITHOUT_BROWSER))
+
+test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis
+	@$(find_browser); $(PY) -m tests.hosted_services -- sh -c '$(HOSTED_TESTS)'
+
+bench: $(DEV) ## how fast it is, as a table
+	@$(PY) -m bench
+
+lint: $(DEV) ## ruff and mypy
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+format: $(DEV) ## put the code in order
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+clean: ## remove what make made; the data in var/ stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+define find_browser
+browser=$$(VENV=$(VENV) bash tests/ensure_browser.sh) || exit 1; \
+export MEMORYWEB_TEST_BROWSER="$$browser"
+endef
+
+# Lint first, as it takes a second; then the tests, with the types checked beside them by a process
+# that yields to them. $(1) is the command that runs the tests.
+define check
+$(PY) -m ruff check . && $(PY) -m ruff format --check . || exit 1; \
+types=$$(mktemp); trap 'rm -f "$$types"' EXIT; \
+nice -n 19 $(PY) -m mypy >"$$types" 2>&1 & mypy=$$!; \
+trap 'kill $$mypy 2>/dev/null; exit 130' INT TERM; \
+$(1); tests=$$?; \
+wait $$mypy; typed=$$?; \
+echo; echo "Types (mypy):"; cat "$$types"; \
+test $$tests = 0 && test $$typed = 0
+endef
+
+$(RUN): $(FILES)
+	@$(find_or_make_venv)
+	@echo "Installing the libraries into $(VENV) (once; about a minute) ..."
+	@$(call install,)
+	@touch $@
+
+$(HOSTED): $(FILES)
+	@$(find_or_make_venv)
+	@echo "Installing the libraries, with those for Postgres and Redis, into $(VENV) (once; about a minute) ..."
+	@$(call install,hosted)
+	@touch $(RUN) $@
+
+$(DEV): $(FILES)
+	@$(find_or_make_venv)
+	@echo "Installing the libraries and what the tests need into $(VENV) (once; about two minutes) ..."
+	@$(call install,hosted dev)
+	@touch $(RUN) $(HOSTED) $@
+
+# $(1) names the extras of pyproject.toml to install beside its dependencies.
+define install
+$(PY) -c 'import sys, tomllib; \
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+extras = [project["optional-dependencies"][name] for name in sys.argv[1:]]; \
+print(*project["dependencies"], *sum(extras, []), sep="\n")' $(1) > $(VENV)/requirements.txt && \
+$(PY) -m pip install -qq --no-input -c constraints.txt -r $(VENV)/requirements.txt </dev/null || { \
+  echo "The libraries could not be installed: the lines above say why. Is the network there?" >&2; \
+  exit 1; \
+}
+endef
+
+# Leaves a .venv that works alone. Else takes the first Python of 3.11 or newer, and makes one.
+define find_or_make_venv
+if $(PY) -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then exit 0; fi; \
+for python in $(PYTHONS) none; do \
+  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; \
+done; \
+if test "$$python" = none; then \
+  version=$$("$(PYTHON)" --version 2>/dev/null || echo "not there"); \
+  echo "memoryweb needs Python 3.11 or newer; here, '$(PYTHON)' is $$version." >&2; \
+  echo "Install one (Debian: apt-get install python3 python3-venv; macOS: brew install python@3.13)," >&2; \
+  echo "or name the one you have: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; \
+  exit 1; \
+fi; \
+if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+  package=$$("$$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+  if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+    echo "Installing Debian's package $$package ..."; \
+    apt-get update -qq </dev/null && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$package \
+      </dev/null >/dev/null || exit 1; \
+  else \
+    echo "$$python cannot make virtual environments. As root: apt-get install $$package" >&2; \
+    exit 1; \
+  fi; \
+fi; \
+rm -rf $(VENV) && "$$python" -m venv $(VENV)
+endef

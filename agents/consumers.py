@@ -1,0 +1,264 @@
+"""The socket of a page: commands in, fragments out. It never waits for a run.
+
+The page says which agent it shows and up to which event (`follow`); a pump task sends everything
+after it, one frame an event, `{"seq": 7, "content": "<hx-partial …>"}`. What is sent and not yet
+acknowledged is bounded; the rest waits in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import close_old_connections, connection
+from django.template.loader import render_to_string
+
+from agents import bell, fragments
+from agents.models import Agent, Event
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+MOST_EVENTS = 300  # in flight
+MOST_BYTES = 1_000_000  # in flight
+BATCH = 100  # events read from the log at once
+ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
+LIST_SECONDS = 0.3  # the list of agents is drawn at most so often
+
+_threads = ThreadPoolExecutor(8, thread_name_prefix="socket")
+
+
+async def in_thread(function: Callable[..., T], *args: Any) -> T:
+    """Run synchronous code, with a database connection that stays with its thread on SQLite."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, _call, function, args)
+
+
+def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    try:
+        return function(*args)
+    finally:
+        if connection.vendor != "sqlite":
+            close_old_connections()
+
+
+class CommandError(Exception):
+    """A command that cannot be carried out, and why, for the page to show."""
+
+
+class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One open page of one person."""
+
+    async def connect(self) -> None:
+        self.user: User = self.scope["user"]
+        self.agent_id: UUID | None = None
+        self.seq = 0
+        self.carried: deque[dict[str, Any]] = deque(maxlen=BATCH)
+        self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
+        self.rung, self.acked = asyncio.Event(), asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+        self.list_waits = False
+        if not self.user.is_authenticated:
+            await self.close(4401)
+            return
+        bell.listen()
+        await self.channel_layer.group_add(bell.of_user(self.user.pk), self.channel_name)
+        await self.accept()
+        self.tasks.append(asyncio.create_task(self.pump()))
+
+    async def disconnect(self, code: int) -> None:
+        for task in getattr(self, "tasks", []):
+            task.cancel()
+        if self.user.is_authenticated:
+            await self.channel_layer.group_discard(bell.of_user(self.user.pk), self.channel_name)
+        if self.agent_id:
+            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+
+    # -- commands in ---------------------------------------------------------------------------
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        body: dict[str, Any] = {}
+        try:
+            body = parse(text_data)
+            await self.commands()[body["command"]](body)
+        except CommandError as error:
+            await self.refuse(str(error), body)
+        except ValidationError as error:
+            await self.refuse(" ".join(error.messages), body)
+
+    def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        return {
+            "follow": self.follow,
+            "ack": self.ack,
+            "send": self.send_message,
+            "stop": self.stop_run,
+        }
+
+    async def refuse(self, error: str, body: dict[str, Any]) -> None:
+        """Tell the page what was wrong with its command; what was typed stays in the page."""
+        content = render_to_string("agents/_refusal.html", {"error": error})
+        await self.say({"content": content, "refused": body.get("key", "")})
+
+    async def follow(self, body: dict[str, Any]) -> None:
+        """The page shows an agent, as it was at event `after`."""
+        agent = await in_thread(find_agent, self.user, body)
+        if self.agent_id:
+            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+        self.agent_id, self.seq = agent.pk, number(body, "after")
+        self.carried.clear()
+        self.in_flight.clear()
+        await self.channel_layer.group_add(bell.of_agent(agent.pk), self.channel_name)
+        await self.say({"following": str(agent.pk)})
+        self.rung.set()
+        await self.agents_changed({})
+
+    async def ack(self, body: dict[str, Any]) -> None:
+        """The page has drawn everything up to event `seq`."""
+        seq = number(body, "seq")
+        while self.in_flight and self.in_flight[0][0] <= seq:
+            self.in_flight.popleft()
+        self.acked.set()
+
+    async def send_message(self, body: dict[str, Any]) -> None:
+        """A person sends a message; accepted means it is stored."""
+        await in_thread(accept_message, self.user, body)
+        await self.say({"accepted": body["key"]})
+
+    async def stop_run(self, body: dict[str, Any]) -> None:
+        """A person stops the run that goes on."""
+        await in_thread(stop_current_run, self.user, body)
+
+    # -- the bell --------------------------------------------------------------------------------
+
+    async def agent_events(self, message: dict[str, Any]) -> None:
+        self.carried.extend(message["events"])
+        self.rung.set()
+
+    async def agents_changed(self, message: dict[str, Any]) -> None:
+        if not self.list_waits:
+            self.list_waits = True
+            self.tasks.append(asyncio.create_task(self.send_list()))
+            self.tasks = [task for task in self.tasks if not task.done()]
+
+    async def send_list(self) -> None:
+        """The list of the person's agents, after a moment in which more may have changed."""
+        await asyncio.sleep(LIST_SECONDS)
+        self.list_waits = False
+        await self.say({"content": await in_thread(draw_list, self.user, self.agent_id)})
+
+    # -- fragments out -----------------------------------------------------------------------------
+
+    async def pump(self) -> None:
+        """Send what the log has beyond what was sent, for as long as the socket lives."""
+        try:
+            while True:
+                await self.rung.wait()
+                self.rung.clear()
+                while self.agent_id and (frames := await self.next_frames()):
+                    for frame in frames:
+                        await self.send_frame(*frame)
+        except TimeoutError:
+            await self.close(1013)
+        except Exception:  # the page reconnects and asks again
+            logger.exception("A socket's pump broke.")
+            await self.close(1011)
+
+    async def next_frames(self) -> list[tuple[int, str]]:
+        """The next events, drawn; [] if the page has them all."""
+        while self.carried and self.carried[0]["seq"] <= self.seq:
+            self.carried.popleft()
+        carried = list(self.carried)
+        self.carried.clear()
+        agent_id, seq = self.agent_id, self.seq
+        frames = await in_thread(draw, self.user, agent_id, seq, carried)
+        if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
+            return await self.next_frames()
+        return frames
+
+    async def send_frame(self, seq: int, content: str) -> None:
+        """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
+        while len(self.in_flight) >= MOST_EVENTS or (
+            self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
+        ):
+            self.acked.clear()
+            await asyncio.wait_for(self.acked.wait(), ACK_SECONDS)
+        self.in_flight.append((seq, len(content)))
+        self.seq = seq
+        await self.say({"seq": seq, "content": content})
+
+    async def say(self, frame: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(frame))
+
+
+# -- what is done on a thread ------------------------------------------------------------------------
+
+
+def parse(text: str | None) -> dict[str, Any]:
+    """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
+    try:
+        given = json.loads(text or "")
+    except ValueError:
+        raise CommandError("That was not JSON.") from None
+    body = given.get("body", given) if isinstance(given, dict) else None
+    if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
+        raise CommandError("That is no command this server knows: follow, ack, send or stop.")
+    return body
+
+
+def number(body: dict[str, Any], name: str) -> int:
+    value = body.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise CommandError(f"'{name}' must be a number, 0 or more.")
+    return value
+
+
+def find_agent(user: User, body: dict[str, Any]) -> Agent:
+    """The person's agent that a command names."""
+    try:
+        return Agent.objects.visible_to(user).get(pk=UUID(str(body.get("agent"))))
+    except (Agent.DoesNotExist, ValueError):
+        raise CommandError("There is no such agent.") from None
+
+
+def accept_message(user: User, body: dict[str, Any]) -> None:
+    text, key = body.get("text"), body.get("key")
+    if not isinstance(text, str) or not isinstance(key, str) or not 0 < len(key) <= 100:
+        raise CommandError("A message needs 'text' and a 'key' of at most 100 characters.")
+    find_agent(user, body).send(text, key)
+
+
+def stop_current_run(user: User, body: dict[str, Any]) -> None:
+    if run := find_agent(user, body).current_run():
+        run.stop()
+
+
+def draw_list(user: User, agent_id: UUID | None) -> str:
+    agents = Agent.objects.visible_to(user).with_activity()
+    return render_to_string(
+        "agents/events/_agents.html", {"agents": agents, "shown_id": agent_id}
+    )
+
+
+def draw(
+    user: User, agent_id: UUID, seq: int, carried: list[dict[str, Any]]
+) -> list[tuple[int, str]]:
+    """The events after `seq` as `(seq, fragments)`; those the bell carried need not be read."""
+    agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
+    if agent is None:  # deleted, or given away: the page is told once
+        gone = Event.objects.filter(agent_id=agent_id).after(seq).last()
+        return [(gone.seq, render_to_string("agents/events/gone.html"))] if gone else []
+    contiguous = [e["seq"] for e in carried] == list(range(seq + 1, seq + 1 + len(carried)))
+    if carried and contiguous:
+        events = [(e["seq"], e["kind"], e["data"]) for e in carried]
+    else:
+        log = Event.objects.filter(agent=agent).after(seq)
+        events = list(log.values_list("seq", "kind", "data")[:BATCH])
+    return [(seq, fragments.render(agent, kind, data)) for seq, kind, data in events]

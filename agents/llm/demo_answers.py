@@ -1,0 +1,204 @@
+"""What the demo model says: questions answered from core memory, and a few set pieces."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agents.llm.demo_edits import statements
+from agents.llm.demo_facts import NAME_LINE
+from agents.llm.demo_sentences import ANY_CASE, VERBS, clauses, sentences, third
+
+SPOKEN_VERBS = {third(verb): verb for verb in [*VERBS.split("|"), "detest"]}
+AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What core memory says: of the person, and of the agent itself."""
+
+    human: str
+    persona: str
+
+    def lines(self, pattern: str) -> list[str]:
+        """What is known of the person, as said to them, where it begins as asked."""
+        found = (each for each in statements(self.human) if re.match(pattern, each, ANY_CASE))
+        return [spoken(each) for each in found]
+
+    def name(self, value: str | None = None) -> str:
+        """The name a block gives, the newest one if there are several."""
+        found = re.findall(NAME_LINE, self.human if value is None else value, ANY_CASE)
+        return re.split(r":| is | called ", found[-1])[-1].strip() if found else ""
+
+
+def spoken(line: str) -> str:
+    """A line of a block as said to the person: 'Likes my dog' is 'you like your dog'."""
+    line = re.sub(r"\bmy\b", "your", re.sub(r"\bI\b", "you", line.strip(" .")), flags=re.I)
+    if key := re.fullmatch(r"([^:\n]{1,40}): (.+)", line, re.S):
+        plural = re.search(r"[^s']s$", key[1])
+        return f"your {key[1][0].lower()}{key[1][1:]} {'are' if plural else 'is'} {key[2]}"
+    if thing := re.fullmatch(r"(\w+(?: \w+){0,2}) (is|are) (.+)", line):
+        return line if re.match(r"the|a|your", line, re.I) else f"your {line[0].lower()}{line[1:]}"
+    words = line.split(" ")
+    start = 2 if re.match("no longer ", line, re.I) else 0
+    verb = words[start].lower() if len(words) > start else ""
+    if plain := (SPOKEN_VERBS | AUXILIARIES).get(verb):
+        return " ".join(
+            ["you", *(word.lower() for word in words[:start]), plain, *words[start + 1 :]]
+        )
+    return line
+
+
+def joined(parts: list[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def unknown(what: str, example: str) -> str:
+    return f"I do not know {what} yet. Tell me, for example: “{example}”."
+
+
+Match = re.Match[str]
+Answer = Callable[[Match, Known], str]
+
+
+def say(lines: list[str], what: str, example: str) -> str:
+    """The lines as one sentence, or that nothing is known of it."""
+    return sentence(joined(lines)) if lines else unknown(what, example)
+
+
+def lines_on(pattern: str, what: str, example: str) -> Answer:
+    """An answer made of the lines that begin as the pattern says."""
+    return lambda _, known: say(known.lines(pattern), what, example)
+
+
+def your_name(_: Match, known: Known) -> str:
+    name = known.name()
+    return f"Your name is {name}." if name else unknown("your name", "My name is Sarah")
+
+
+def own_name(_: Match, known: Known) -> str:
+    name = known.name(known.persona)
+    return f"My name is {name}." if name else f"I have no name yet. {OWN_NAME}"
+
+
+def who_i_am(_: Match, known: Known) -> str:
+    if not known.persona.strip():
+        return f"I am the demo model, and my persona block is empty. {OWN_NAME}"
+    name = known.name(known.persona)
+    quoted = "\n".join(f"> {each}" for each in known.persona.strip().splitlines())
+    return f"{f'I am {name}. ' if name else ''}My persona block says:\n\n{quoted}"
+
+
+def all_about(_: Match, known: Known) -> str:
+    lines = [f"- {sentence(spoken(each))}" for each in statements(known.human)]
+    if not lines:
+        return unknown("anything about you", "My name is Sarah and I like cherry pie")
+    return "This is what I know about you:\n\n" + "\n".join(lines)
+
+
+def your_thing(asked: Match, known: Known) -> str:
+    key = re.sub(r"(?:'s)?(?: name| called| named)?$", "", asked["k"])
+    stem = re.sub(r"(?<=[vl])ou?r", "ou?r", re.escape(key))
+    lines = known.lines(rf"(?:my )?{stem}(?:'s name)?(?:: ?| (?:is|are) )")
+    lines = lines or known.lines(rf"has (?:\w+ )?{re.escape(key)}\b")
+    return say(lines, f"your {key}", f"My {key} is …")
+
+
+def your_verb(asked: Match, known: Known) -> str:
+    """'What do I like?', 'Which languages do I speak?', 'Do I like jazz?'"""
+    verb, thing = asked["v"].lower(), (asked.groupdict().get("x") or "").strip()
+    verbs = "likes?|loves?|enjoys?|adores?|prefers?" if verb in ("like", "love", "enjoy") else (
+        "hates?|dislikes?|does not like|no longer likes" if verb in ("hate", "dislike") else
+        f"{verb}s?|{third(verb)}"
+    )  # fmt: skip
+    if thing:
+        verbs = rf"(?:no longer |does not )?(?:{verbs}|hates?|dislikes?) .*\b{re.escape(thing)}\b"
+        return say(known.lines(verbs), f"whether you {verb} {thing}", f"I {verb} {thing}")
+    favourites = r"|favou?rite" if "likes" in verbs and verb != "hate" else ""
+    example = "I like cherry pie" if "like" in verbs else f"I {verb} …"
+    return say(known.lines(rf"(?:{verbs}{favourites})\b"), f"what you {verb}", example)
+
+
+def your_having(asked: Match, known: Known) -> str:
+    thing = re.sub(r"^(?:any|an?) ", "", asked["x"] or asked["y"])
+    stem = re.escape(thing.removesuffix("s"))
+    return say(known.lines(rf"has .*{stem}|{stem}s?\b"), f"of any {thing}", f"I have two {thing}")
+
+
+OWN_NAME = "You can give me one: “Call yourself Max”."
+WORK = r"works?\b|job\b|is an? |profession"
+INDIRECT = (
+    r"(?:(?:do|can|could|would|will) you )?(?:please )?(?:still )?"
+    r"(?:know|remember|recall|tell me|remind me(?: of)?|say|guess)(?: again)? "
+)
+WHAT_IS = r"(?:(?:what|who|which|where|how|when)(?:'s|s| is| are| was)? )?"
+QUESTIONS: tuple[tuple[str, Answer], ...] = (
+    (
+        r"(?:what|everything|all)(?: else)?(?: (?:do|did|have))? (?:you|u) (?:already )?"
+        r"(?:know|remember|learn|learned|learnt|noted)(?: so far)?(?: (?:about|of) me)?.*",
+        all_about,
+    ),
+    (r"(?:anything|something|what) about me|about me", all_about),
+    (r"(?:what's|what is|show(?: me)?) (?:in )?your (?:core )?memor(?:y|ies).*", all_about),
+    (rf"{WHAT_IS}my (?:full |first )?name(?: is)?|who (?:am i|i am)|what am i called", your_name),
+    (r"(?:what's|what is|whats)? ?your name(?: is)?|(?:what|how) are you called", own_name),
+    (r"who are you(?: really)?|what are you|who you are|about yourself", who_i_am),
+    (r"(?:describe|introduce) yourself|what is your persona|what's your persona", who_i_am),
+    (
+        r"(?:where|what city|which city) (?:do |am )?i(?:'m)? (?:now )?(?:live|living)(?: in| now)?",
+        lines_on("(?:no longer )?lives? ", "where you live", "I live in Riga"),
+    ),
+    (
+        r"(?:where (?:do |am )?i(?:'m)? (?:come )?from)",
+        lines_on("comes from|was born in", "where you come from", "I am from Riga"),
+    ),
+    (
+        r"(?:where|what|who) do i work(?: as| at| for)?|what(?:'s| is) my (?:job|profession)"
+        r"|what (?:do )?i do(?: for (?:a living|work))?|where i work",
+        lines_on(WORK, "what you work as", "I work as a nurse"),
+    ),
+    (
+        rf"how old (?:am i|i am)|{WHAT_IS}my age",
+        lines_on(r"age\b|is \d+ years", "your age", "I am 34 years old"),
+    ),
+    (r"(?:when|where) was i born", lines_on("was born", "that", "I was born in 1990")),
+    (r"how many (?P<x>.+?) (?:do i have|i have)|(?:do|have) i (?:have|got) (?P<y>.+)", your_having),
+    (
+        rf"what (?:kinds? of )?(?:[\w ]+ )?(?:do )?i (?:really )?(?P<v>{VERBS})(?: (?:to|most|best))*",
+        your_verb,
+    ),  # fmt: skip
+    (rf"(?:which|what) (?:[\w ]+ )?do i (?P<v>{VERBS})", your_verb),
+    (rf"do i (?:still |really )?(?P<v>{VERBS}) (?P<x>.+)", your_verb),
+    (
+        r"am i (?P<x>.+)",
+        lambda asked, known: say(
+            known.lines(rf"is (?:not )?{re.escape(asked['x'])}"), "that", f"I am {asked['x']}"
+        ),
+    ),
+    (
+        rf"{WHAT_IS}my (?P<k>(?!name)[\w'-]+(?: [\w'-]+){{0,3}}?)(?: is| are| called| named)*",
+        your_thing,
+    ),
+)
+
+
+def answers(text: str, known: Known) -> list[str]:
+    """The answers to the questions in a message."""
+    found = (answer_to(clause, known) for part in sentences(text) for clause in clauses(part))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def answer_to(clause: str, known: Known) -> str:
+    """The answer to one question; nothing when it is none that core memory could answer."""
+    direct = re.sub(rf"^{INDIRECT}", "", clause, flags=ANY_CASE).strip(" ?!.,")
+    whole = direct == clause.strip(" ?!.,")
+    if whole and re.match(r"my\b", direct, ANY_CASE):
+        return ""  # a statement begun, not a question
+    for pattern, answer in QUESTIONS:
+        if asked := re.fullmatch(pattern, direct, ANY_CASE):
+            return answer(asked, known)
+    return ""

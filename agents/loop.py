@@ -1,0 +1,344 @@
+"""The loop. There is only this one: browser or script, MemGPT style or plain.
+
+A run is a row, and so is all it did: whoever executes it looks at what is stored and goes on from
+there. A tool call without a return has not run; one with a return has.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents import tools
+from agents.context import compile_context, make_room
+from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
+from agents.models import Event, MemoryRefusal, Message, Run, Step, ToolCall
+from agents.models.event import advance
+from agents.models.run import RunLost
+from agents.tools import HEARTBEAT, Caller, ToolError
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 2
+RETRY_SECONDS = 1.0  # where the endpoint does not say how long to wait; doubled each time
+LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
+FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
+
+Reason = Run.Reason
+
+
+class Stopped(Exception):
+    """A person pressed Stop."""
+
+
+def run_agent(run_id: int) -> None:
+    """Execute a run until it ends: a step, its tool calls, the next step."""
+    run = Run.objects.select_related("agent", "agent__owner").filter(pk=run_id).first()
+    if run is None or run.status != Run.Status.RUNNING:
+        return
+    try:
+        run.take()
+        step, failures = left_behind(run), 0
+        while run.status == Run.Status.RUNNING:
+            try:
+                step = step or take_step(run)
+                call_tools(run, step)
+                step, failures = None, 0
+            except ModelError as error:
+                failures += 1
+                step = None
+                wait_or_fail(run, error, failures)
+    except Stopped:
+        stop(run)
+    except RunLost:
+        logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
+    except Exception as error:
+        logger.exception("Run %s failed.", run_id)
+        fail(run, f"memoryweb itself failed ({type(error).__name__}); the server's log says where.")
+
+
+# -- a step ----------------------------------------------------------------------------------------
+
+
+def take_step(run: Run) -> Step:
+    """One model call, its message stored as it streams. ModelError or Stopped where it fails."""
+    agent = run.agent
+    agent.refresh_from_db(fields=["system_prompt", "model", "tools", "max_steps", "context_from"])
+    endpoint, model = resolve(agent.model)
+    context = compile_context(agent)
+    if left := make_room(agent, context):
+        context = compile_context(agent)
+    step, message = begin_step(run, endpoint, model, context.tokens(), left)
+    call = ModelCall(endpoint, context.body(model))
+    try:
+        stream(run, message, call)
+        complete(run, step, message, call.answer)
+    except Stopped:
+        keep_partial(run, step, message, call.answer, Step.Status.STOPPED)
+        raise
+    except ModelError as error:
+        keep_partial(run, step, message, call.answer, Step.Status.FAILED, str(error))
+        if error.too_long and make_room(agent, context, full=0):
+            error.retry = True
+        raise
+    finally:
+        call.close()
+    return step
+
+
+@transaction.atomic
+def begin_step(
+    run: Run, endpoint: Endpoint, model: str, tokens: int, left: int
+) -> tuple[Step, Message]:
+    """The step's row and an empty draft of what the model is about to say."""
+    hold(run, "Thinking")
+    step = Step.objects.create(
+        run=run,
+        number=run.next_step_number(),
+        model=model,
+        endpoint=str(endpoint),
+        context_tokens=tokens,
+        left_context=left,
+    )
+    message = Message.objects.create(
+        agent=run.agent,
+        run=run,
+        step=step,
+        role=Message.Role.ASSISTANT,
+        status=Message.Status.DRAFT,
+        number=advance(run.agent, 0, 1)[1],
+    )
+    run.agent.record(Event(kind=Event.Kind.STEP_BEGAN, data={"step": step.pk}))
+    return step, message
+
+
+def stream(run: Run, message: Message, call: ModelCall) -> None:
+    """Put the pieces of an answer into the log as they come: the first at once, then gathered."""
+    flushed = 0.0
+    first = True
+    while (deltas := call.wait(LOOK_SECONDS, until=flushed + FLUSH_SECONDS)) is not None:
+        if deltas:
+            say(run, message, deltas, first=first)
+            flushed, first = time.monotonic(), False
+        elif run.should_stop():
+            raise Stopped
+
+
+@transaction.atomic
+def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
+    """Record pieces of a draft, neighbours of one field as one event."""
+    hold(run, "Writing" if first else None)
+    events: list[Event] = []
+    for delta in deltas:
+        if events and events[-1].data["field"] == delta.field:
+            events[-1].data["text"] += delta.text
+            continue
+        data = {"message": message.pk, "field": delta.field, "text": delta.text}
+        events.append(Event(kind=Event.Kind.TEXT, draft=message, data=data))
+    if first:
+        events[0].data |= {"first": True, "run": run.pk}
+    run.agent.record(*events)
+
+
+@transaction.atomic
+def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
+    """The message in its final form; the run ends here if it calls no tool."""
+    calls = answer.tool_calls()
+    hold(run, f"Calling {calls[0].name}" if calls else None)
+    settle(message, answer, Message.Status.COMPLETE)
+    message.tool_calls = [call._asdict() for call in calls]
+    message.save(update_fields=["content", "reasoning", "tool_calls", "status"])
+    step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+    if calls:
+        step.status = Step.Status.CALLING
+        step.save()
+        run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+        return
+    cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
+    end_step(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
+
+
+def settle(message: Message, answer: Answer, status: str) -> None:
+    """Take an answer into its message; the pieces in the log are done with."""
+    message.content, message.reasoning = answer.content.replace("\0", ""), answer.reasoning
+    message.status = status
+    message.texts.all().delete()
+
+
+@transaction.atomic
+def keep_partial(
+    run: Run, step: Step, message: Message, answer: Answer, status: str, error: str = ""
+) -> None:
+    """Keep what a model had said before it was stopped or broke off, marked as such."""
+    run.hold()
+    stopped = status == Step.Status.STOPPED and answer.content.strip()
+    settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
+    message.save(update_fields=["content", "reasoning", "status"])
+    step.status, step.error, step.finished_at = status, error, timezone.now()
+    step.save()
+    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+
+
+# -- its tool calls --------------------------------------------------------------------------------
+
+
+def call_tools(run: Run, step: Step) -> None:
+    """Run the step's calls that have no return yet, in order; then end the step."""
+    if run.status != Run.Status.RUNNING:
+        return
+    for call in step.unanswered():
+        with transaction.atomic():
+            hold(run, f"Calling {call.name}")
+            call_tool(run, step, call)
+    with transaction.atomic():
+        hold(run)
+        follow(run, step)
+
+
+def call_tool(run: Run, step: Step, call: ToolCall) -> None:
+    """Run one call: its change to memory and its return are one transaction."""
+    began = time.monotonic()
+    failed = True
+    try:
+        with transaction.atomic():
+            content = perform(run, step, call)
+        failed = False
+    except (ToolError, MemoryRefusal) as error:
+        content = f"Error: {error}"
+    except Exception as error:
+        logger.exception("The tool %s failed.", call.name)
+        content = f"Error: the tool {call.name} failed with {type(error).__name__}: {error}"
+    answer_call(run, step, call, content, failed, int((time.monotonic() - began) * 1000))
+
+
+def perform(run: Run, step: Step, call: ToolCall) -> str:
+    """Call the tool's function. ToolError where the call does not fit it."""
+    if call.name not in run.agent.tools:
+        offered = ", ".join(run.agent.tools) or "none"
+        raise ToolError(f"There is no tool '{call.name}'; the tools are: {offered}.")
+    tool = tools.get(call.name)
+    arguments = tool.parse(call.arguments, heartbeat=tools.speaks_by_tool(run.agent))
+    return tool.function(Caller(run.agent, step, call.id), **arguments)
+
+
+def answer_call(
+    run: Run, step: Step, call: ToolCall, content: str, failed: bool, milliseconds: int | None
+) -> None:
+    """Store a call's return; from now on it has run."""
+    Message.objects.create(
+        agent=run.agent,
+        run=run,
+        step=step,
+        role=Message.Role.TOOL,
+        content=content,
+        tool_call_id=call.id,
+        is_error=failed,
+        duration_ms=milliseconds,
+        number=advance(run.agent, 0, 1)[1],
+    )
+    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+
+
+def follow(run: Run, step: Step) -> None:
+    """After the last return: why another step follows, or why the run ends."""
+    returns = {m.tool_call_id: m for m in step.messages.filter(role=Message.Role.TOOL)}
+    calls = step.messages.get(role=Message.Role.ASSISTANT).calls()
+    failed = any(returns[call.id].is_error for call in calls)
+    if any(ends_turn(call) and not returns[call.id].is_error for call in calls):
+        end_step(run, step, "answered", Reason.ANSWERED)
+    elif run.answered_steps() >= run.agent.max_steps:
+        end_step(run, step, "the last step allowed", Reason.MAX_STEPS)
+    elif failed:
+        end_step(run, step, "a tool call failed, so the agent sees why and goes on")
+    elif not tools.speaks_by_tool(run.agent):
+        end_step(run, step, "called a tool, so the agent sees the result and goes on")
+    elif any(asks_for_heartbeat(call) for call in calls):
+        end_step(run, step, "asked for a heartbeat, so the agent goes on")
+    else:
+        end_step(run, step, "asked for no heartbeat", Reason.NO_HEARTBEAT)
+
+
+def ends_turn(call: ToolCall) -> bool:
+    return call.name in tools.names() and tools.get(call.name).ends_turn
+
+
+def asks_for_heartbeat(call: ToolCall) -> bool:
+    return tools.arguments_of(call.arguments).get(HEARTBEAT) in (True, "true")
+
+
+def end_step(run: Run, step: Step, outcome: str, reason: str = "") -> None:
+    """Close a step; with a reason, the run too."""
+    step.status, step.outcome, step.finished_at = Step.Status.DONE, outcome, timezone.now()
+    step.save()
+    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+    if reason:
+        run.end(reason)
+
+
+# -- what goes wrong -------------------------------------------------------------------------------
+
+
+def hold(run: Run, activity: str | None = None) -> None:
+    """Sure that the run is ours and that nobody stopped it."""
+    run.hold(activity)
+    if run.stop_requested:
+        raise Stopped
+
+
+def left_behind(run: Run) -> Step | None:
+    """What a worker that died left: a broken draft is put aside, a step with tool calls goes on."""
+    step = run.steps.last()
+    if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
+        return None
+    if step.status == Step.Status.CALLING:
+        return step
+    message = step.message
+    assert message is not None
+    error = "The server stopped while the model was answering."
+    keep_partial(run, step, message, Answer(**message.so_far()), Step.Status.FAILED, error)
+    return None
+
+
+def wait_or_fail(run: Run, error: ModelError, failures: int) -> None:
+    """Wait before the model is asked again, or end the run with the reason."""
+    if not error.retry or failures > RETRIES:
+        fail(run, str(error))
+        return
+    seconds = error.retry_after
+    if seconds is None:
+        seconds = RETRY_SECONDS * 2 ** (failures - 1)
+    run.doing(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(LOOK_SECONDS, left))
+        if run.should_stop():
+            raise Stopped
+
+
+def stop(run: Run) -> None:
+    """End a run because a person stopped it; calls that have not run get a return that says so."""
+    try:
+        with transaction.atomic():
+            run.hold()
+            step = run.steps.last()
+            if step and step.status == Step.Status.CALLING:
+                for call in step.unanswered():
+                    content = "Error: not run, because the person stopped the agent."
+                    answer_call(run, step, call, content, True, None)
+                step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
+                step.save()
+            run.end(Reason.CANCELLED)
+    except RunLost:
+        logger.info("Run %s was stopped elsewhere.", run.pk)
+
+
+def fail(run: Run, error: str) -> None:
+    """End a run with an error, in a sentence."""
+    try:
+        with transaction.atomic():
+            run.end(Reason.ERROR, error)
+    except RunLost:
+        logger.info("Run %s failed, and is executed elsewhere.", run.pk)

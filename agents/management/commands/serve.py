@@ -1,0 +1,111 @@
+"""`manage.py serve`: migrate, go on with what was interrupted, and serve until stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import sys
+from argparse import ArgumentParser
+from ipaddress import ip_address
+from typing import Any, TextIO
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from agents import engine
+from agents.llm import default_endpoint, default_model
+from agents.llm.endpoints import ModelError
+from agents.models import Agent
+
+
+class Command(BaseCommand):
+    help = "Serve memoryweb on HOST:PORT (127.0.0.1:8283)."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default=settings.HOST)
+        parser.add_argument("--port", type=int, default=settings.PORT)
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        check_address(host)
+        lock = None if settings.HOSTED else alone()
+        call_command("migrate", verbosity=0, interactive=False)
+        for agent in Agent.objects.expired():
+            agent.purge()
+        resumed = 0 if settings.HOSTED else engine.resume()
+        self.say(host, port, resumed)
+        serve(host, port)
+        del lock
+
+    def say(self, host: str, port: int, resumed: int) -> None:
+        """Where it is, where the data lies, which model answers."""
+        shown = f"[{host}]" if ":" in host else host
+        kept = "Postgres" if settings.HOSTED else settings.DATA
+        self.stdout.write(f"memoryweb   http://{shown}:{port}/")
+        self.stdout.write(f"data        {kept}")
+        self.stdout.write(f"model       {model_in_words()}")
+        if resumed:
+            self.stdout.write(f"runs        {resumed} interrupted, going on")
+        self.stdout.flush()
+
+
+def check_address(host: str) -> None:
+    """Without accounts the server is for this machine only."""
+    if settings.ACCOUNTS or host == "localhost":
+        return
+    try:
+        loopback = ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise CommandError(
+            f"Without accounts memoryweb serves this machine only, and {host} can be reached from"
+            " others. Set MEMORYWEB_ACCOUNTS=1 so that people log in, or leave HOST unset."
+        )
+
+
+def alone() -> TextIO:
+    """Hold the data directory; one process at a time works on a SQLite file."""
+    lock = (settings.DATA / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise CommandError(
+            f"Another memoryweb already works on {settings.DATA}; stop it first, or set"
+            " MEMORYWEB_DATA to another directory."
+        ) from None
+    return lock
+
+
+def model_in_words() -> str:
+    """Which model answers, and how to use another."""
+    endpoint = default_endpoint()
+    if endpoint.is_demo:
+        return (
+            "the built-in demo (rules, no language model); set OPENAI_API_KEY,"
+            " or OPENAI_BASE_URL for a server of your own, to use a real one"
+        )
+    try:
+        return f"{default_model(endpoint)} at {endpoint}"
+    except ModelError as error:
+        return f"none yet: {error}"
+
+
+def serve(host: str, port: int) -> None:
+    """Daphne, with nothing that closes a socket for being old."""
+    from daphne.endpoints import build_endpoint_description_strings
+    from daphne.server import Server
+
+    from memoryweb.asgi import application
+
+    endpoints = build_endpoint_description_strings(host=host, port=port)
+    server = Server(
+        application=application,
+        endpoints=endpoints,
+        websocket_timeout=-1,
+        application_close_timeout=2,
+        server_name="memoryweb",
+    )
+    server.run()
+    if not server.listening_addresses:
+        sys.exit(f"Cannot listen on {host}:{port}; is something else using it? Set PORT.")

@@ -1,0 +1,225 @@
+"""Agent: who is talked to. It owns a log, messages, runs, and holds blocks of core memory."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models, transaction
+from django.utils import timezone
+
+from agents import bell
+
+from .block import Block
+from .event import Event, advance
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    from agents.memory import Memory
+
+    from .run import Run
+
+KEPT_AFTER_DELETE = timedelta(days=30)
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        """The agents a person may see: their own, unless deleted."""
+        return self.filter(owner_id=user.pk, deleted_at=None)
+
+    def trashed_by(self, user: User | AnonymousUser) -> Self:
+        """A person's deleted agents that can still be brought back."""
+        return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)
+
+    def expired(self) -> Self:
+        return self.filter(deleted_at__lte=timezone.now() - KEPT_AFTER_DELETE)
+
+    def with_activity(self) -> Self:
+        """Each agent with `busy`: whether one of its runs goes on."""
+        from .run import Run
+
+        running = Run.objects.filter(agent=models.OuterRef("pk"), status=Run.Status.RUNNING)
+        return self.annotate(busy=models.Exists(running))
+
+
+class Agent(models.Model):
+    """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="agents")
+    name = models.CharField(max_length=100)
+    system_prompt = models.TextField(blank=True, max_length=100_000)
+    model = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="A model's name, or endpoint/model. Empty means the default model.",
+    )
+    memory_class = models.CharField(max_length=100, default="ChatMemory")
+    prompt_template = models.TextField(
+        blank=True, help_text="Jinja2 template of core memory. Empty means the memory class's own."
+    )
+    tools = models.JSONField(default=list, help_text="Names of the tools the agent may call.")
+    max_steps = models.PositiveIntegerField(
+        default=50,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="After so many model calls a run ends, even if it was not done.",
+    )
+    context_window = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens the model can read at once. Empty: 32,000."
+    )
+    context_from = models.BigIntegerField(default=0, editable=False)
+    blocks = models.ManyToManyField(Block, through="Attachment", related_name="agents")
+    last_seq = models.BigIntegerField(default=0, editable=False)
+    message_count = models.BigIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = AgentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["owner", "deleted_at", "-created_at"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    @transaction.atomic
+    def create(cls, owner: User, name: str, memory: Memory, **settings: Any) -> Agent:
+        """Make an agent with the blocks and tools of `memory`."""
+        agent = cls(
+            owner=owner,
+            name=name,
+            memory_class=type(memory).__name__,
+            tools=settings.pop("tools", None) or memory.tools(),
+            **settings,
+        )
+        agent.save(force_insert=True)
+        for draft in memory.get_blocks():
+            draft.full_clean(exclude=["owner"])
+            draft.owner = owner
+            draft.save(force_insert=True)
+            agent._hold(draft)
+        agent.record(Event(kind=Event.Kind.AGENT_CHANGED))
+        return agent
+
+    # -- the log -----------------------------------------------------------------------------
+
+    def record(self, *events: Event) -> None:
+        """Append to the agent's log; inside the transaction of the change they tell of."""
+        first = advance(self, len(events))[0] - len(events) + 1
+        for seq, event in enumerate(events, first):
+            event.agent, event.seq = self, seq
+        Event.objects.bulk_create(events)
+        carried = [event.as_message() for event in events]
+        transaction.on_commit(partial(bell.ring, self.pk, self.owner_id, carried))
+
+    def locked(self) -> Agent:
+        """This agent's row, held until commit, as it is now."""
+        return Agent.objects.select_for_update().get(pk=self.pk)
+
+    # -- settings ----------------------------------------------------------------------------
+
+    @transaction.atomic
+    def configure(self, **changes: Any) -> None:
+        """Change name, system prompt, model and the like."""
+        for field, value in changes.items():
+            setattr(self, field, value)
+        self.save(update_fields=[*changes, "updated_at"])
+        self.record(
+            Event(kind=Event.Kind.AGENT_CHANGED), Event(kind=Event.Kind.MEMORY_CHANGED)
+        )
+
+    @transaction.atomic
+    def trash(self) -> None:
+        """Delete the agent so that it can be brought back for 30 days."""
+        if run := self.current_run():
+            run.stop()
+        self.configure(deleted_at=timezone.now())
+
+    def restore(self) -> None:
+        self.configure(deleted_at=None)
+
+    @transaction.atomic
+    def purge(self) -> None:
+        """Delete the agent for good, and the blocks that no other agent holds."""
+        held = list(self.blocks.all())
+        self.delete()
+        for block in held:
+            if not block.agents.exists():
+                block.delete()
+
+    # -- core memory ---------------------------------------------------------------------------
+
+    def core_memory(self) -> list[Block]:
+        """The blocks in the order the model sees them."""
+        return list(self.blocks.order_by("attachment__position", "attachment__id"))
+
+    def block(self, label: str) -> Block | None:
+        return self.blocks.filter(attachment__label=label).first()
+
+    @transaction.atomic
+    def attach(self, block: Block) -> None:
+        """Hold a block; its label must be free in this agent."""
+        if self.attachments.filter(label=block.label).exists():
+            raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
+        self._hold(block)
+        self.record(Event(kind=Event.Kind.MEMORY_CHANGED))
+
+    @transaction.atomic
+    def detach(self, block: Block) -> None:
+        """Let go of a block. One that nobody holds any more stays in the admin with its ledger."""
+        self.attachments.filter(block=block).delete()
+        self.record(Event(kind=Event.Kind.MEMORY_CHANGED))
+
+    def _hold(self, block: Block) -> None:
+        last = self.attachments.aggregate(last=models.Max("position"))["last"]
+        self.attachments.create(
+            block=block, label=block.label, position=0 if last is None else last + 1
+        )
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def send(self, text: str, key: str) -> Run:
+        """Accept a message; see `Run.start`."""
+        from .run import Run
+
+        return Run.start(self, text, key)
+
+    def current_run(self) -> Run | None:
+        """The run that goes on, if any."""
+        from .run import Run
+
+        return self.runs.filter(status=Run.Status.RUNNING).first()
+
+    def last_run(self) -> Run | None:
+        """The newest run that is no longer waiting."""
+        from .run import Run
+
+        return self.runs.exclude(status=Run.Status.QUEUED).order_by("-pk").first()
+
+
+class Attachment(models.Model):
+    """A block held by an agent, at a place. `label` repeats the block's, to be unique here."""
+
+    agent = models.ForeignKey(Agent, models.CASCADE, related_name="attachments")
+    block = models.ForeignKey(Block, models.CASCADE)
+    label = models.CharField(max_length=50)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "block"], name="block_is_held_once"),
+            models.UniqueConstraint(fields=["agent", "label"], name="label_is_unique_in_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} of {self.agent}"

@@ -1,0 +1,101 @@
+"""Event: one row of an agent's log. The log is what a page, a socket and a second tab all read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import connection, models
+
+if TYPE_CHECKING:
+    from .agent import Agent
+
+
+class EventQuerySet(models.QuerySet["Event"]):
+    def after(self, seq: int) -> Self:
+        """The events a page rendered at `seq` has not seen, oldest first."""
+        return self.filter(seq__gt=seq).order_by("seq")
+
+
+class Event(models.Model):
+    """A change as everyone who looks at the agent is told of it. Made only by `Agent.record()`.
+
+    `data` holds ids and, for TEXT, the text itself: `{"message": 7, "field": "content", "text": "…"}`.
+    Between two events of one agent `seq` rises by one, except where finished drafts' TEXT events
+    were deleted: the message's final form, which came after them, holds all they said.
+    """
+
+    class Kind(models.TextChoices):
+        AGENT_CHANGED = "agent_changed"  # name, model, prompt, deleted, restored
+        MEMORY_CHANGED = "memory_changed"  # which blocks there are, and their settings
+        BLOCK_EDITED = "block_edited"  # {"block", "edit"}
+        QUEUE_CHANGED = "queue_changed"  # messages that wait
+        RUN_BEGAN = "run_began"  # {"run"}
+        ACTIVITY = "activity"  # {"run"}: what the agent is doing, in words
+        STEP_BEGAN = "step_began"  # {"step"}
+        TEXT = "text"  # {"message", "field", "text", "first"}: one more piece of a draft
+        STEP_CHANGED = "step_changed"  # {"step"}: a message complete, a tool returned, the end
+        RUN_CHANGED = "run_changed"  # {"run"}: it ended, or goes on after all
+
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="events")
+    seq = models.BigIntegerField()
+    kind = models.CharField(max_length=20, choices=Kind)
+    data = models.JSONField(default=dict)
+    draft = models.ForeignKey(
+        "Message", models.CASCADE, null=True, related_name="texts", db_index=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EventQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "seq"], name="event_seq_is_unique"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["draft"], condition=models.Q(draft__isnull=False), name="texts_of_draft"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.kind}"
+
+    def as_message(self) -> dict[str, Any]:
+        """The event as the channel layer carries it, so that a text need not be read again."""
+        return {"seq": self.seq, "kind": self.kind, "data": self.data}
+
+
+def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:
+    """Take the next numbers of an agent's log and messages; holds the agent's row until commit.
+
+    Returns the last `seq` and the last message number taken.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE agents_agent SET last_seq = last_seq + %s, message_count = message_count + %s"
+            " WHERE id = %s RETURNING last_seq, message_count",
+            [events, messages, agent._meta.pk.get_db_prep_value(agent.pk, connection)],
+        )
+        agent.last_seq, agent.message_count = cursor.fetchone()
+    return agent.last_seq, agent.message_count
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Read one moment of the database, and nothing but read: what a page is rendered from."""
+    if connection.in_atomic_block:  # a test's transaction is one already
+        yield
+        return
+    sqlite = connection.vendor == "sqlite"
+    with connection.cursor() as cursor:
+        if sqlite:
+            cursor.execute("PRAGMA query_only = ON")
+        cursor.execute("BEGIN" if sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+        finally:
+            cursor.execute("ROLLBACK")
+            if sqlite:
+                cursor.execute("PRAGMA query_only = OFF")

@@ -1,0 +1,108 @@
+"""Message: recall memory, everything ever said by the person, the model and the tools."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple, Self
+
+from django.db import models
+
+
+class ToolCall(NamedTuple):
+    """A tool call as the model made it; `arguments` is its text, which may be no JSON at all."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def pretty(self) -> str:
+        """The arguments with one name a line where they are JSON, else as they came."""
+        try:
+            return json.dumps(json.loads(self.arguments), indent=2, ensure_ascii=False)
+        except ValueError:
+            return self.arguments
+
+
+class MessageQuerySet(models.QuerySet["Message"]):
+    def in_context(self, number: int) -> Self:
+        """What the model is sent of an agent's messages from `number` on, in order."""
+        return self.filter(
+            number__gte=number, status__in=[Message.Status.COMPLETE, Message.Status.STOPPED]
+        ).order_by("number")
+
+
+class Message(models.Model):
+    """What somebody said. Numbers rise within the agent; a tool's message answers one call."""
+
+    class Role(models.TextChoices):
+        SYSTEM = "system"
+        USER = "user"
+        ASSISTANT = "assistant"
+        TOOL = "tool"
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"  # being streamed; its text so far is in the log
+        COMPLETE = "complete"
+        STOPPED = "stopped"  # a person stopped it; the model sees what it had said
+        BROKEN = "broken"  # the model broke off; kept for people, not shown to the model
+
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="messages")
+    run = models.ForeignKey("Run", models.CASCADE, null=True, related_name="messages")
+    step = models.ForeignKey("Step", models.CASCADE, null=True, related_name="messages")
+    number = models.BigIntegerField()
+    role = models.CharField(max_length=10, choices=Role)
+    status = models.CharField(max_length=10, choices=Status, default=Status.COMPLETE)
+    content = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    tool_calls = models.JSONField(default=list, blank=True)
+    tool_call_id = models.CharField(max_length=200, blank=True)
+    is_error = models.BooleanField(default=False)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "number"], name="message_number_is_unique"),
+            models.UniqueConstraint(
+                fields=["step", "tool_call_id"],
+                condition=models.Q(role="tool"),
+                name="tool_call_is_answered_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"
+
+    def calls(self) -> list[ToolCall]:
+        """The tool calls of an assistant's message."""
+        return [ToolCall(call["id"], call["name"], call["arguments"]) for call in self.tool_calls]
+
+    def as_sent(self) -> dict[str, Any]:
+        """The message as the model is sent it."""
+        sent: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            sent["content"] = self.content or None
+            sent["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": call.arguments},
+                }
+                for call in self.calls()
+            ]
+        if self.role == self.Role.TOOL:
+            sent["tool_call_id"] = self.tool_call_id
+        return sent
+
+    # -- drafts ------------------------------------------------------------------------------
+
+    def so_far(self) -> dict[str, str]:
+        """What is already streamed of a draft: `{"content": …, "reasoning": …}`."""
+        said = {"content": "", "reasoning": ""}
+        for event in self.texts.order_by("seq"):
+            said[event.data["field"]] += event.data["text"]
+        return said
+

@@ -1,0 +1,284 @@
+"""Run: one message of a person answered, in as many steps as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import connection, models, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from .event import Event, advance
+from .message import Message
+
+if TYPE_CHECKING:
+    from .agent import Agent
+
+LONGEST_MESSAGE = 100_000
+
+
+class RunLost(Exception):
+    """Another worker has taken the run up, or it is gone: whoever held it lets go."""
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def running(self) -> Self:
+        return self.filter(status=Run.Status.RUNNING)
+
+    def queued(self) -> Self:
+        return self.filter(status=Run.Status.QUEUED).order_by("pk")
+
+    def shown(self) -> Self:
+        """The runs of a transcript, with all that is drawn of them."""
+        return (
+            self.exclude(status=Run.Status.QUEUED)
+            .order_by("pk")
+            .prefetch_related(
+                "messages", "steps__messages", "steps__block_edits", "steps__block_edits__block"
+            )
+        )
+
+    def abandoned(self) -> Self:
+        """Runs that should go on, and whose worker has given no sign for too long."""
+        silent = timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
+        return self.running().filter(seen_at__lt=silent)
+
+
+class Run(models.Model):
+    """A message of a person, from the moment it is accepted until it is answered.
+
+    One run at a time goes on for each agent; the others wait, in order. `attempt` rises when a
+    worker takes the run up, so that a worker that was only slow finds that it holds it no longer.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        STOPPED = "stopped"
+        FAILED = "failed"
+
+    class Reason(models.TextChoices):
+        """Why a run ended."""
+
+        ANSWERED = "end_turn", "answered"
+        MAX_STEPS = "max_steps", "reached its limit of steps"
+        NO_HEARTBEAT = "no_heartbeat", "ended after a tool call that asked for no further step"
+        CANCELLED = "cancelled", "stopped"
+        ERROR = "error", "failed"
+
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
+    key = models.CharField(max_length=100)
+    text = models.TextField()
+    status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
+    reason = models.CharField(max_length=20, choices=Reason, blank=True)
+    activity = models.CharField(max_length=300, blank=True)
+    error = models.TextField(blank=True)
+    stop_requested = models.BooleanField(default=False)
+    attempt = models.PositiveIntegerField(default=0)
+    seen_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "key"], name="message_is_accepted_once"),
+            models.UniqueConstraint(
+                fields=["agent"],
+                condition=models.Q(status="running"),
+                name="one_run_at_a_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["status", "seen_at"], name="run_abandoned"),
+            models.Index(fields=["agent", "status"], name="run_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Run {self.pk}: {self.text[:60]}"
+
+    # -- accepting messages --------------------------------------------------------------------
+
+    @classmethod
+    @transaction.atomic
+    def start(cls, agent: Agent, text: str, key: str) -> Run:
+        """Accept a message: begin its run, or queue it behind the one that goes on.
+
+        The same `key` again gives the same run. Raises ValidationError for a text that is empty
+        or over 100,000 characters.
+        """
+        text = checked(text)
+        agent = agent.locked()
+        if same := cls.objects.filter(agent=agent, key=key).first():
+            return same
+        run = cls.objects.create(agent=agent, key=key, text=text)
+        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exclude(
+            pk=run.pk
+        ):
+            agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
+        else:
+            run._begin()
+        return run
+
+    @transaction.atomic
+    def rewrite(self, text: str) -> bool:
+        """Change a message that still waits; False if it no longer does."""
+        text = checked(text)
+        return self._change_queued(lambda: Run.objects.filter(pk=self.pk).update(text=text))
+
+    @transaction.atomic
+    def withdraw(self) -> bool:
+        """Take back a message that still waits; False if it no longer does."""
+        return self._change_queued(lambda: self.delete())
+
+    def _change_queued(self, change: Callable[[], object]) -> bool:
+        self.agent.locked()
+        if not Run.objects.queued().filter(pk=self.pk).exists():
+            return False
+        change()
+        self.agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
+        return True
+
+    def _begin(self) -> None:
+        """Post the message and hand the run to the engine; with the agent's row held."""
+        from agents import engine
+
+        now = timezone.now()
+        self.status, self.started_at, self.seen_at = self.Status.RUNNING, now, now
+        self.activity = "Thinking"
+        self.save(update_fields=["status", "started_at", "seen_at", "activity"])
+        Message.objects.create(
+            agent=self.agent,
+            run=self,
+            role=Message.Role.USER,
+            content=self.text,
+            number=advance(self.agent, 0, 1)[1],
+        )
+        self.agent.record(Event(kind=Event.Kind.RUN_BEGAN, data={"run": self.pk}))
+        engine.submit(self)
+
+    # -- going on --------------------------------------------------------------------------------
+
+    def take(self) -> None:
+        """Become the one who works on this run; whoever did before finds out at its next write."""
+        taken = Run.objects.running().filter(pk=self.pk, attempt=self.attempt)
+        if not taken.update(attempt=self.attempt + 1, seen_at=Now()):
+            raise RunLost
+        self.attempt += 1
+
+    def hold(self, activity: str | None = None) -> None:
+        """First write of each of the loop's transactions: RunLost if another worker took the run.
+
+        A sign of life, and a look at whether somebody asked to stop, in one query.
+        """
+        said = "" if activity is None else ", activity = %(activity)s"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE agents_run SET seen_at = %(now)s{said} WHERE id = %(id)s"
+                " AND attempt = %(attempt)s AND status = 'running' RETURNING stop_requested",
+                {
+                    "now": connection.ops.adapt_datetimefield_value(timezone.now()),
+                    "activity": activity,
+                    "id": self.pk,
+                    "attempt": self.attempt,
+                },
+            )
+            row = cursor.fetchone()
+        if row is None:
+            raise RunLost
+        self.stop_requested = bool(row[0])
+        self.activity = self.activity if activity is None else activity
+
+    def should_stop(self) -> bool:
+        """Whether a person asked to stop; a sign of life at the same time."""
+        self.hold()
+        return self.stop_requested
+
+    def next_step_number(self) -> int:
+        """Steps are counted from 1."""
+        return (self.steps.aggregate(last=models.Max("number"))["last"] or 0) + 1
+
+    def answered_steps(self) -> int:
+        """How many steps the model answered; a call that failed is none."""
+        return sum(1 for step in self.steps.all() if step.status != "failed")
+
+    @transaction.atomic
+    def doing(self, activity: str) -> None:
+        """Say what the agent is doing."""
+        self.hold(activity)
+        self.agent.record(Event(kind=Event.Kind.ACTIVITY, data={"run": self.pk}))
+
+    @transaction.atomic
+    def stop(self) -> None:
+        """Ask the run to stop; shown at once, done by whoever works on it."""
+        mine = Run.objects.running().filter(pk=self.pk, stop_requested=False)
+        if mine.update(stop_requested=True, activity="Stopping"):
+            self.agent.record(Event(kind=Event.Kind.ACTIVITY, data={"run": self.pk}))
+
+    # -- ending ----------------------------------------------------------------------------------
+
+    def end(self, reason: str, error: str = "") -> None:
+        """End the run and begin the next that waits; inside the loop's transaction."""
+        self.hold("")
+        self.reason, self.error = reason, error
+        self.status = {
+            self.Reason.CANCELLED: self.Status.STOPPED,
+            self.Reason.ERROR: self.Status.FAILED,
+        }.get(self.Reason(reason), self.Status.DONE)
+        self.finished_at = timezone.now()
+        self.save(update_fields=["reason", "error", "status", "finished_at"])
+        self.agent.record(Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
+        if waiting := Run.objects.queued().filter(agent_id=self.agent_id).first():
+            waiting.agent = self.agent
+            waiting._begin()
+
+    @transaction.atomic
+    def retry(self) -> bool:
+        """Go on with a run that failed, if nothing was said since; False if that cannot be."""
+        from agents import engine
+
+        agent = self.agent.locked()
+        last = agent.last_run()
+        if last is None or last.pk != self.pk or last.status != self.Status.FAILED:
+            return False
+        now = timezone.now()
+        Run.objects.filter(pk=self.pk).update(
+            status=self.Status.RUNNING,
+            reason="",
+            error="",
+            activity="Thinking",
+            stop_requested=False,
+            seen_at=now,
+            finished_at=None,
+        )
+        self.refresh_from_db()
+        agent.record(Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
+        engine.submit(self)
+        return True
+
+    # -- what its foot line says -----------------------------------------------------------------
+
+    def tokens(self) -> int:
+        """Tokens the endpoint reported for the run, both ways."""
+        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.steps.all())
+
+
+def checked(text: str) -> str:
+    """A message's text, if it may be sent."""
+    text = text.replace("\0", "").strip()
+    if not text:
+        raise ValidationError("The message is empty; write something first.")
+    if len(text) > LONGEST_MESSAGE:
+        raise ValidationError(
+            f"The message has {len(text):,} characters; {LONGEST_MESSAGE:,} is the most."
+            f" Shorten it by {len(text) - LONGEST_MESSAGE:,} or send it in parts."
+        )
+    return text

@@ -1,0 +1,75 @@
+"""Step: one model call inside a run, with its tool calls."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from .block_edit import BlockEdit
+from .message import Message, ToolCall
+
+
+class Step(models.Model):
+    """One model call: which model answered, how it ended, and why another step followed."""
+
+    class Status(models.TextChoices):
+        STREAMING = "streaming"
+        CALLING = "calling"  # the message is complete, its tools are run
+        DONE = "done"
+        FAILED = "failed"  # the model broke off or refused; `error` says how
+        STOPPED = "stopped"
+
+    run = models.ForeignKey("Run", models.CASCADE, related_name="steps")
+    number = models.PositiveIntegerField()
+    status = models.CharField(max_length=10, choices=Status, default=Status.STREAMING)
+    model = models.CharField(max_length=200)
+    endpoint = models.CharField(max_length=300)
+    left_context = models.PositiveIntegerField(
+        default=0, help_text="Messages that no longer fitted the context window before this step."
+    )
+    context_tokens = models.PositiveIntegerField(
+        default=0, help_text="Tokens of the request, estimated before it was sent."
+    )
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    outcome = models.CharField(max_length=500, blank=True)
+    error = models.TextField(blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="step_number_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Step {self.number}"
+
+    @property
+    def message(self) -> Message | None:
+        """What the model said in this step."""
+        return next((m for m in self.messages.all() if m.role == Message.Role.ASSISTANT), None)
+
+    def unanswered(self) -> list[ToolCall]:
+        """The tool calls that have no return yet: these have not run."""
+        if not (message := self.message):
+            return []
+        answered = {m.tool_call_id for m in self.messages.all() if m.role == Message.Role.TOOL}
+        return [call for call in message.calls() if call.id not in answered]
+
+    def cards(self) -> list[tuple[ToolCall, Message | None, list[BlockEdit]]]:
+        """Each tool call with its return and the block edits it made."""
+        if not (message := self.message):
+            return []
+        returns = {m.tool_call_id: m for m in self.messages.all() if m.role == Message.Role.TOOL}
+        edits: dict[str, list[BlockEdit]] = {}
+        for edit in self.block_edits.all():
+            edits.setdefault(edit.tool_call_id, []).append(edit)
+        return [(c, returns.get(c.id), edits.get(c.id, [])) for c in message.calls()]
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the step took."""
+        if not self.finished_at:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()

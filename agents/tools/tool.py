@@ -1,0 +1,154 @@
+"""A tool is a function: its signature is the schema, its docstring the description.
+
+The first parameter is the `Caller`; the rest are what the model fills in. Arguments are checked
+against the signature by pydantic; what the model did wrong comes back to it in a sentence.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_type_hints, overload
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+if TYPE_CHECKING:
+    from agents.models import Agent, Step
+
+HEARTBEAT = "request_heartbeat"
+
+
+class ToolError(Exception):
+    """A call that cannot be made, and why, in words for the model."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls: the agent, in one of its steps, by one tool call."""
+
+    agent: Agent
+    step: Step
+    call_id: str
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function an agent may call."""
+
+    name: str
+    description: str
+    function: Callable[..., str]
+    arguments: type[BaseModel]
+    ends_turn: bool = False
+    schema: dict[str, Any] = field(default_factory=dict)
+
+    def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
+        """The arguments in a model's text, checked; ToolError where they do not fit.
+
+        With `heartbeat` the model may have asked for one, which is not the function's business.
+        """
+        try:
+            given = json.loads(text or "{}")
+        except ValueError as error:
+            raise ToolError(f"The arguments of {self.name} are not JSON ({error}).") from None
+        if not isinstance(given, dict):
+            raise ToolError(
+                f"The arguments of {self.name} are a {type(given).__name__},"
+                " not a JSON object of names and values."
+            )
+        if heartbeat:
+            given.pop(HEARTBEAT, None)
+        try:
+            checked = self.arguments.model_validate(given, strict=True)
+        except ValidationError as error:
+            raise ToolError(f"{self.name} was not called: {in_words(error)}.") from None
+        return dict(checked)
+
+
+def arguments_of(text: str) -> dict[str, Any]:
+    """The arguments in a model's text, unchecked; {} where they are no JSON object."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+_registry: dict[str, Tool] = {}
+
+
+def get(name: str) -> Tool:
+    """The tool of that name; ToolError if there is none."""
+    try:
+        return _registry[name]
+    except KeyError:
+        raise ToolError(f"There is no tool '{name}'.") from None
+
+
+def names() -> list[str]:
+    """All tools there are."""
+    return list(_registry)
+
+
+@overload
+def tool(function: Callable[..., str]) -> Callable[..., str]: ...
+@overload
+def tool(*, ends_turn: bool) -> Callable[[Callable[..., str]], Callable[..., str]]: ...
+def tool(function: Callable[..., str] | None = None, *, ends_turn: bool = False) -> Any:
+    """Make a function a tool."""
+
+    def register(function: Callable[..., str]) -> Callable[..., str]:
+        made = from_function(function, ends_turn=ends_turn)
+        _registry[made.name] = made
+        return function
+
+    return register(function) if function else register
+
+
+def from_function(function: Callable[..., str], *, ends_turn: bool = False) -> Tool:
+    """Read a tool off its function's name, signature and docstring."""
+    summary, described = read_docstring(inspect.getdoc(function) or "")
+    hints = get_type_hints(function)
+    fields: dict[str, Any] = {}
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        default = ... if parameter.default is parameter.empty else parameter.default
+        about = Field(default, description=described.get(parameter.name))
+        fields[parameter.name] = (hints[parameter.name], about)
+    arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    parameters = without_titles(arguments.model_json_schema())
+    schema = {"name": function.__name__, "description": summary, "parameters": parameters}
+    return Tool(function.__name__, summary, function, arguments, ends_turn, schema)
+
+
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """A Google-style docstring's description, and what it says of each argument."""
+    summary, _, rest = text.partition("\nArgs:\n")
+    arguments = re.split(r"\n\n|\nReturns:", rest)[0]
+    found = re.findall(r"^ {4}(\w+)(?: \(.*?\))?: (.*(?:\n {5,}.*)*)", arguments, re.MULTILINE)
+    return " ".join(summary.split()), {name: " ".join(about.split()) for name, about in found}
+
+
+def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the titles pydantic adds."""
+    schema.pop("title", None)
+    for value in schema.get("properties", {}).values():
+        value.pop("title", None)
+    return schema
+
+
+def in_words(error: ValidationError) -> str:
+    """What is wrong with the arguments, in words."""
+    said = {
+        "missing": "the argument '{name}' is missing",
+        "extra_forbidden": "there is no argument '{name}'",
+        "string_type": "the argument '{name}' must be a string",
+    }
+    return "; ".join(
+        said.get(e["type"], f"the argument '{{name}}': {e['msg']}").format(
+            name=".".join(map(str, e["loc"]))
+        )
+        for e in error.errors()
+    )

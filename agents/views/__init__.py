@@ -1,0 +1,1 @@
+"""Views: find, verb, render. Every one starts from what the person may see."""

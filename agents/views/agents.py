@@ -1,0 +1,89 @@
+"""Agents: made, changed, deleted, brought back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.forms import AgentForm, NewAgentForm, NewBlocks
+from agents.memory import CLASSES, BasicBlockMemory, ChatMemory
+from agents.models import Agent
+from agents.views.pages import listed
+
+
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    """Make an agent."""
+    form = NewAgentForm(request.POST or None)
+    blocks = NewBlocks(request.POST or None, prefix="blocks", initial=first_blocks())
+    if request.method == "POST" and form.is_valid() and blocks.is_valid():
+        agent = form.create(request.user, blocks.filled())
+        return redirect("agent", agent.pk)
+    context = {"form": form, "blocks": blocks, "classes": CLASSES, **listed(request)}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "agents/new.html", context, status=status)
+
+
+def first_blocks() -> list[dict[str, Any]]:
+    """The blocks a new agent's form begins with."""
+    persona = "You are a helpful assistant who remembers what matters to the person."
+    return [
+        {"label": b.label, "value": b.value, "limit": b.limit, "description": b.description}
+        for b in ChatMemory(persona=persona).get_blocks()
+    ]
+
+
+@login_required
+@require_GET
+def new_block(request: HttpRequest) -> HttpResponse:
+    """One more empty block for the form of a new agent."""
+    number = min(int(request.GET.get("n", "0")) if request.GET.get("n", "").isdigit() else 0, 50)
+    form = NewBlocks(prefix="blocks").form_number(number)
+    return render(request, "agents/_new_block.html", {"form": form, "number": number})
+
+
+@login_required
+def change(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+    """An agent's settings."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    form = AgentForm(request.POST or None, instance=agent)
+    if request.method == "POST" and form.is_valid():
+        get_object_or_404(Agent, pk=agent.pk).configure(**form.cleaned_data)
+        return redirect("agent", agent.pk)
+    context = {"form": form, "agent": agent, **listed(request)}
+    return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def delete(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+    """Ask, then delete; the agent can be brought back for 30 days."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    if request.method == "POST":
+        agent.trash()
+        return redirect("agents_deleted")
+    return render(request, "agents/delete.html", {"agent": agent, **listed(request)})
+
+
+@login_required
+@require_GET
+def deleted(request: HttpRequest) -> HttpResponse:
+    """Deleted agents that can still be brought back."""
+    trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
+    return render(request, "agents/deleted.html", {"trashed": trashed, **listed(request)})
+
+
+@login_required
+@require_POST
+def restore(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+    """Bring a deleted agent back."""
+    agent = get_object_or_404(Agent.objects.trashed_by(request.user), pk=agent_id)
+    agent.restore()
+    return redirect("agent", agent.pk)
+
+
+__all__ = ["BasicBlockMemory", "change", "delete", "deleted", "new", "new_block", "restore"]

@@ -1,0 +1,84 @@
+"""What a person does in the conversation, by plain POST; the socket does the same."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.models import Agent, Run
+from agents.models.event import snapshot
+from agents.views.pages import transcript
+
+
+@login_required
+@require_GET
+def older(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+    """The runs before one, for scrolling up."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        context = {"agent": agent, **transcript(agent, before=run_id)}
+        return render(request, "agents/_older.html", context)
+
+
+@login_required
+@require_POST
+def send(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+    """Accept a message."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    try:
+        agent.send(request.POST.get("text", ""), request.POST.get("key", "")[:100] or uuid4().hex)
+    except ValidationError as error:
+        context = {"error": " ".join(error.messages), "agent": agent}
+        template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
+        return render(request, template, context, status=422)
+    return done(request, agent)
+
+
+@login_required
+@require_POST
+def stop(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+    """Stop the run that goes on."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    if run := agent.current_run():
+        run.stop()
+    return done(request, agent)
+
+
+@login_required
+@require_POST
+def retry(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Go on with a run that failed."""
+    run = find_run(request, agent_id, run_id)
+    run.retry()
+    return done(request, run.agent)
+
+
+@login_required
+@require_POST
+def queued(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Change a message that still waits, or take it back."""
+    run = find_run(request, agent_id, run_id)
+    if "withdraw" in request.POST:
+        run.withdraw()
+        return done(request, run.agent)
+    try:
+        run.rewrite(request.POST.get("text", ""))
+    except ValidationError as error:
+        context = {"error": " ".join(error.messages)}
+        return render(request, "agents/_refusal.html", context, status=422)
+    return done(request, run.agent)
+
+
+def find_run(request: HttpRequest, agent_id: UUID, run_id: int) -> Run:
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return get_object_or_404(Run.objects.select_related("agent"), agent=agent, pk=run_id)
+
+
+def done(request: HttpRequest, agent: Agent) -> HttpResponse:
+    """The socket brings what changed; without one, the page is loaded anew."""
+    return HttpResponse(status=204) if request.htmx else redirect("agent", agent.pk)

@@ -1,0 +1,204 @@
+"""All settings, read from the environment (and from `.env`, where there is one).
+
+`.env.example` names every variable an operator may set.
+"""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+if (BASE_DIR / ".env").exists():
+    env.read_env(str(BASE_DIR / ".env"))
+
+DATA = Path(env.str("MEMORYWEB_DATA", default="") or BASE_DIR / "var").expanduser().resolve()
+DATA.mkdir(parents=True, exist_ok=True)
+
+
+def _secret_key() -> str:
+    """The key in MEMORYWEB_SECRET_KEY, else one made at the first start and kept in the data."""
+    if key := env.str("MEMORYWEB_SECRET_KEY", default=""):
+        return key
+    path = DATA / "secret_key"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text()
+
+
+# -- Who may come in -----------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = _secret_key()
+HOST = env.str("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8283)
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+ACCOUNTS = env.bool("MEMORYWEB_ACCOUNTS", default=False)
+SIGNUP_OPEN = env.str("MEMORYWEB_SIGNUP", default="open") == "open"
+ALLOWED_HOSTS = env.list("MEMORYWEB_ALLOWED_HOSTS", default=[]) + LOOPBACK_HOSTS
+CSRF_TRUSTED_ORIGINS = env.list("MEMORYWEB_TRUSTED_ORIGINS", default=[])
+
+# Behind a proxy that ends TLS: trust its word for the scheme, and send cookies over TLS only.
+if any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+SESSION_COOKIE_NAME = "memoryweb_session"
+CSRF_COOKIE_NAME = "memoryweb_csrf"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "agents.views.pages.refused"
+
+# -- The application -----------------------------------------------------------------------------
+
+DATABASE_URL = env.str("DATABASE_URL", default="")
+REDIS_URL = env.str("REDIS_URL", default="")
+HOSTED = DATABASE_URL.startswith(("postgres", "pgsql"))
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "django_htmx",
+    *(["procrastinate.contrib.django"] if HOSTED else []),
+    "agents",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memoryweb.middleware.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "memoryweb.middleware.SingleUser",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "memoryweb.urls"
+ASGI_APPLICATION = "memoryweb.asgi.application"
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "agents.context_processors.app",
+            ],
+        },
+    },
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+
+# -- Where things are kept -----------------------------------------------------------------------
+
+
+def _database() -> dict[str, Any]:
+    if not HOSTED:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA / "memoryweb.sqlite3",
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                " PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728;"
+                " PRAGMA cache_size=-16000;",
+            },
+        }
+    pool = {"min_size": 1, "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=16)}
+    return {**env.db_url_config(DATABASE_URL), "OPTIONS": {"pool": pool}}
+
+
+DATABASES = {"default": _database()}
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
+    "default": (
+        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+        if REDIS_URL
+        else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    )
+}
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+# -- The model that answers ----------------------------------------------------------------------
+
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+MODEL = env.str("MEMORYWEB_MODEL", default="")
+MODEL_TIMEOUT = env.float("MEMORYWEB_MODEL_TIMEOUT", default=60.0)
+ENDPOINTS = dict(pair.split("=", 1) for pair in env.str("MEMORYWEB_ENDPOINTS", default="").split())
+ENDPOINT_KEYS = {
+    name: env.str(f"MEMORYWEB_ENDPOINT_KEY_{name.upper()}", default="") for name in ENDPOINTS
+}
+
+# -- Runs ----------------------------------------------------------------------------------------
+
+RUN_THREADS = env.int("MEMORYWEB_RUN_THREADS", default=32)
+RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
+PROCRASTINATE_IMPORT_PATHS = ["agents.engine"]
+PROCRASTINATE_WORKER_DEFAULTS = {
+    "concurrency": env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16),
+    "update_heartbeat_interval": 5,
+    "stalled_worker_timeout": 15,
+}
+
+# -- People --------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_ADAPTER = "agents.accounts.AccountAdapter"
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+
+# -- Language, time, logs ------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+USE_THOUSAND_SEPARATOR = True
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {"agents": {"level": env.str("LOG_LEVEL", default="INFO")}},
+}

@@ -1,0 +1,93 @@
+// The memory panel: changed words glow, unseen changes are counted, editors count characters.
+(() => {
+  const inspector = document.getElementById("inspector");
+  if (!inspector) return;
+  const badge = document.getElementById("unseen");
+  const GLOW = 2000;
+  let unseen = 0;
+  const inView = () => inspector.getBoundingClientRect().width > 0 && getComputedStyle(inspector).visibility !== "hidden";
+  const busy = () => inspector.contains(document.activeElement) || inspector.matches(":hover");
+
+  const count = (number) => {
+    unseen = number;
+    const shown = document.getElementById("unseen") ?? badge;
+    shown.hidden = !unseen;
+    shown.textContent = unseen;
+  };
+  const changed = (view) => {
+    const block = view.closest(".block");
+    block.dataset.glow = "";
+    setTimeout(() => delete block.dataset.glow, GLOW);
+    if (!inView()) count(unseen + 1);
+    else if (!busy()) block.scrollIntoView({ block: "nearest" });
+    const editor = block.querySelector("[data-editor]");
+    if (editor) warn(block);
+  };
+  const warn = (block) => {
+    const notice = block.querySelector(".block-notice");
+    const said = document.createElement("p");
+    said.className = "changed-meanwhile";
+    said.textContent = "This block changed while you were typing. What you typed is kept; saving asks which to take.";
+    notice.replaceChildren(said);
+  };
+
+  new MutationObserver((records) => {
+    const views = new Set(records.map((r) => r.target.closest?.(".block-view")).filter(Boolean));
+    const versionOf = (view) => view.querySelector(".value")?.dataset.version;
+    for (const view of views) {
+      if (view.dataset.seen !== undefined && view.dataset.seen !== versionOf(view)) changed(view);
+      view.dataset.seen = versionOf(view);
+    }
+  }).observe(inspector, { childList: true, subtree: true });
+  for (const view of inspector.querySelectorAll(".block-view")) {
+    view.dataset.seen = view.querySelector(".value").dataset.version;
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-show-block]");
+    if (link) {
+      event.preventDefault();
+      document.dispatchEvent(new CustomEvent("memoryweb:open", { detail: "inspector" }));
+      const block = document.getElementById(link.dataset.showBlock);
+      block?.scrollIntoView({ block: "center" });
+      block?.focus({ preventScroll: true });
+      if (block) { block.dataset.glow = ""; setTimeout(() => delete block.dataset.glow, GLOW); }
+    }
+    const close = event.target.closest("[data-close-editor]");
+    if (close) {
+      const block = close.closest(".block");
+      close.closest("[data-editor]").remove();
+      block?.querySelector(".block-notice").replaceChildren();
+    }
+    const fill = event.target.closest("[data-fill]");
+    if (fill) {
+      const area = document.getElementById(fill.dataset.fill);
+      area.value = document.getElementById(fill.dataset.from).value;
+      area.dispatchEvent(new Event("input", { bubbles: true }));
+      area.focus();
+    }
+  });
+  document.addEventListener("input", (event) => {
+    const area = event.target;
+    if (!area.dataset.limit) return;
+    const limit = Number(area.dataset.limit);
+    const used = Array.from(area.value).length;
+    const shown = document.querySelector(`[data-count-of="${area.id}"]`);
+    if (shown) {
+      shown.textContent = `${used.toLocaleString("en")} / ${limit.toLocaleString("en")}`;
+      shown.classList.toggle("over", used > limit);
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const editor = event.target.closest?.("[data-editor]");
+    if (!editor) return;
+    if (event.key === "Escape") { event.stopPropagation(); editor.querySelector("[data-close-editor]").click(); }
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.requestSubmit();
+  }, true);
+  // A saved editor leaves no notice behind.
+  document.addEventListener("htmx:after:swap", (event) => {
+    const block = event.target.closest?.(".block");
+    if (block && !block.querySelector("[data-editor]")) block.querySelector(".changed-meanwhile")?.remove();
+  });
+  document.addEventListener("memoryweb:opened", (event) => event.detail === "inspector" && count(0));
+})();

@@ -1,0 +1,42 @@
+// The page's socket: says what the page shows, acknowledges what it drew, shows when it is away.
+(() => {
+  const AWAY_SHOWN_AFTER = 2000;
+  const ACK_EVERY = 100;
+  let away = null, acking = null, socket = null;
+  const chat = () => document.getElementById("chat");
+  const send = (body) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(body));
+
+  document.addEventListener("htmx:after:ws:connection", (event) => {
+    socket = event.detail.connection.socket;
+    send({ command: "follow", agent: chat().dataset.agent, after: Number(chat().dataset.seq) });
+  });
+
+  document.addEventListener("htmx:ws:close", () => {
+    away ??= setTimeout(() => { document.getElementById("connection").hidden = false; }, AWAY_SHOWN_AFTER);
+  });
+
+  // An event the page has drawn already is not drawn again.
+  document.addEventListener("htmx:before:ws:message", (event) => {
+    const { json } = event.detail.message;
+    if (json?.seq && json.seq <= Number(chat().dataset.seq)) event.detail.message.cancelled = true;
+  });
+
+  document.addEventListener("htmx:after:ws:message", (event) => {
+    const { json } = event.detail.message;
+    if (!json) return;
+    if (json.following) {
+      clearTimeout(away);
+      away = null;
+      document.getElementById("connection").hidden = true;
+      document.dispatchEvent(new CustomEvent("memoryweb:connected"));
+    }
+    if (json.accepted) document.dispatchEvent(new CustomEvent("memoryweb:accepted", { detail: json.accepted }));
+    if (json.refused !== undefined) document.dispatchEvent(new CustomEvent("memoryweb:refused", { detail: json.refused }));
+    if (!json.seq) return;
+    chat().dataset.seq = json.seq;
+    acking ??= setTimeout(() => {
+      acking = null;
+      send({ command: "ack", seq: Number(chat().dataset.seq) });
+    }, ACK_EVERY);
+  });
+})();

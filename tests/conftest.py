@@ -1,0 +1,60 @@
+"""The cast: alice and bob have agents, a stranger has none; the model is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import Settings
+
+from agents.llm import endpoints
+from agents.loop import run_agent
+from agents.memory import ChatMemory
+from agents.models import Agent, Run
+from tests.fake_openai import FakeOpenAI
+
+Ask = Callable[..., Run]
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return User.objects.create_user("bob")
+
+
+@pytest.fixture
+def agent(alice: User) -> Agent:
+    """Alice's agent, which knows Bob's name."""
+    memory = ChatMemory(human="Name: Bob", persona="You are a helpful assistant")
+    return Agent.create(alice, "Tutor", memory, system_prompt="You are a tutor.")
+
+
+@pytest.fixture
+def model(settings: Settings) -> Iterator[FakeOpenAI]:
+    """The scripted model, behind a real socket; everything asks it."""
+    with FakeOpenAI() as server:
+        settings.OPENAI_BASE_URL = server.base_url
+        settings.OPENAI_API_KEY = ""
+        settings.MODEL = "fake-model"
+        settings.MODEL_TIMEOUT = 5.0
+        endpoints._listed.clear()
+        yield server
+
+
+@pytest.fixture
+def ask(agent: Agent, model: FakeOpenAI) -> Ask:
+    """Send the agent a message and execute the run here and now."""
+    keys = iter(range(1000))
+
+    def send(text: str = "Hello", of: Agent = agent) -> Run:
+        run = of.send(text, f"key-{next(keys)}")
+        run_agent(run.pk)
+        run.refresh_from_db()
+        return run
+
+    return send
