@@ -15,6 +15,8 @@ from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from agents.models import Run
 
 logger = logging.getLogger(__name__)
@@ -53,7 +55,14 @@ def resume() -> int:
     """Go on with every run that a stopped process left; at the start of a single process."""
     from .models import Run
 
-    runs = list(Run.objects.running())
-    for run in runs:
+    return hand_over(Run.objects.running())
+
+
+@transaction.atomic
+def hand_over(runs: QuerySet[Run]) -> int:
+    """Have runs executed whose workers are dead; how many there were."""
+    handed = list(runs.select_for_update())
+    runs.filter(pk__in=[run.pk for run in handed]).update(seen_at=None)
+    for run in handed:
         submit(run)
-    return len(runs)
+    return len(handed)

@@ -20,6 +20,23 @@ tools you have, and do it before you answer. Keep it short, true and free of rep
 talk about the memory tools unless you are asked."""
 
 
+class TextAsTyped(forms.CharField):
+    """Text that keeps its white space, and whose lines end as they do in memory (not in CRLF)."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{**kwargs, "strip": False})
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class TemplateField(forms.ChoiceField):
+    """A choice of templates; a browser sends their lines back with CRLF."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
 class NewAgentForm(forms.ModelForm):
     """A new agent, without its blocks."""
 
@@ -31,6 +48,7 @@ class NewAgentForm(forms.ModelForm):
     class Meta:
         model = Agent
         fields = ["name", "memory_class", "model", "system_prompt"]
+        field_classes = {"system_prompt": TextAsTyped}
         widgets = {"system_prompt": forms.Textarea(attrs={"rows": 6})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -51,10 +69,8 @@ class BlockForm(forms.ModelForm):
     class Meta:
         model = Block
         fields = ["label", "description", "value", "limit", "read_only"]
+        field_classes = {"value": TextAsTyped}
         widgets = {"value": forms.Textarea(attrs={"rows": 3})}
-
-    def clean_value(self) -> str:
-        return str(self.cleaned_data["value"]).replace("\r\n", "\n")
 
 
 class BlockSettingsForm(forms.ModelForm):
@@ -85,6 +101,13 @@ class BaseNewBlocks(forms.BaseFormSet):
 NewBlocks = forms.formset_factory(BlockForm, formset=BaseNewBlocks, extra=0, max_num=50)
 
 
+BUILT_IN = [
+    ("", "the memory class has it"),
+    (TEMPLATES["tags"], "tags, one for each block"),
+    (TEMPLATES["json"], "[MEMORY] and a JSON object"),
+]
+
+
 class AgentForm(forms.ModelForm):
     """An agent's settings."""
 
@@ -94,14 +117,10 @@ class AgentForm(forms.ModelForm):
         required=False,
         help_text="With send_message the agent talks by that tool only, MemGPT style.",
     )
-    prompt_template = forms.ChoiceField(
+    prompt_template = TemplateField(
         label="Core memory is compiled as",
         required=False,
-        choices=[
-            ("", "the memory class has it"),
-            (TEMPLATES["tags"], "tags, one for each block"),
-            (TEMPLATES["json"], "[MEMORY] and a JSON object"),
-        ],
+        choices=BUILT_IN,
     )
 
     class Meta:
@@ -115,7 +134,15 @@ class AgentForm(forms.ModelForm):
             "max_steps",
             "context_window",
         ]
+        field_classes = {"system_prompt": TextAsTyped}
         widgets = {"system_prompt": forms.Textarea(attrs={"rows": 8})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field, own = self.fields["prompt_template"], self.instance.prompt_template
+        assert isinstance(field, forms.ChoiceField)
+        if own not in ("", *TEMPLATES.values()):
+            field.choices = [*BUILT_IN, (own, "a template of its own")]
 
 
 __all__ = ["AgentForm", "BasicBlockMemory", "BlockForm", "BlockSettingsForm", "NewAgentForm"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db import transaction
 from procrastinate.contrib.django import app
 
 from . import engine
@@ -19,6 +18,4 @@ def execute_run(run_id: int) -> None:
 @app.task(queue="runs", name="take_up_abandoned_runs", queueing_lock="take_up", pass_context=False)
 def take_up_abandoned_runs(timestamp: int) -> None:
     """Hand over the runs whose worker died."""
-    for run in Run.objects.abandoned():
-        with transaction.atomic():
-            engine.submit(run)
+    engine.hand_over(Run.objects.abandoned())

@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "channels",
     "django_htmx",
+    "django.forms",
     *(["procrastinate.contrib.django"] if HOSTED else []),
     "agents",
 ]
@@ -131,7 +132,11 @@ def _database() -> dict[str, Any]:
 DATABASES = {"default": _database()}
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
     "default": (
-        {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+        {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            # The layer waits up to 5 s for a message, as long as redis 8 waits for any answer.
+            "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
+        }
         if REDIS_URL
         else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
     )
@@ -156,7 +161,6 @@ ENDPOINT_KEYS = {
 
 RUN_THREADS = env.int("MEMORYWEB_RUN_THREADS", default=32)
 RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
-PROCRASTINATE_IMPORT_PATHS = ["agents.engine"]
 PROCRASTINATE_WORKER_DEFAULTS = {
     "concurrency": env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16),
     "update_heartbeat_interval": 5,

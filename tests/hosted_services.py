@@ -156,7 +156,7 @@ def postgres_installation() -> Path:
 
 
 def copy_for(user: int, installation: Path, directory: Path) -> Path:
-    """A copy that this user can reach, which a virtual environment below /root is not."""
+    """A copy that this user can reach, which a virtual environment in root's home is not."""
     site, package = installation.parents[1], installation.parent
     copy = directory / "site" / package.name / installation.name
     shutil.copytree(installation, copy, symlinks=True, ignore=shutil.ignore_patterns("include"))

@@ -16,12 +16,12 @@ import re
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx2
 
-from agents.llm.demo_rules import Reply, reply_to
-from agents.llm.demo_turn import Call
+from agents.llm.demo_rules import Call, Reply, reply_to
 
 MODEL = "memoryweb-demo"
 PACE = 0.025  # seconds a token
@@ -51,9 +51,12 @@ class DemoTransport(httpx2.AsyncBaseTransport):
             asked = json.loads(body)
         except ValueError:
             return refusal(400, "We could not parse the JSON body of your request.")
-        if not (messages_in(asked) and all(is_message(each) for each in asked["messages"])):
+        if not has_messages(asked):
             return refusal(400, "'messages' must be a non-empty list of messages with a role.")
-        reply = reply_to(asked)
+        try:
+            reply = reply_to(asked)
+        except (AttributeError, KeyError, TypeError) as error:
+            return refusal(400, f"The messages or tools are not in OpenAI's form ({error!r}).")
         if not asked.get("stream"):
             return httpx2.Response(200, json=completion(asked, reply))
         return httpx2.Response(
@@ -83,10 +86,8 @@ class PacedStream(httpx2.AsyncByteStream):
         """Wait for the pace, or for the close if that comes first."""
         if self.pace <= 0:
             return await asyncio.sleep(0)
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self.closed.wait(), self.pace)
-        except TimeoutError:
-            pass
 
     async def aclose(self) -> None:
         self.closed.set()
@@ -103,25 +104,21 @@ def refusal(status: int, message: str) -> httpx2.Response:
     return httpx2.Response(status, json={"error": error})
 
 
-def messages_in(asked: object) -> bool:
-    """Whether the request is an object with at least one message."""
-    return isinstance(asked, dict) and isinstance(asked.get("messages"), list)
-
-
-def is_message(message: object) -> bool:
-    """Whether this has the form of a message."""
-    return isinstance(message, dict) and isinstance(message.get("role"), str)
+def has_messages(asked: object) -> bool:
+    """Whether the request is an object with at least one message, each with a role."""
+    messages = asked.get("messages") if isinstance(asked, dict) else None
+    if not isinstance(messages, list) or not messages:
+        return False
+    return all(isinstance(each, dict) and isinstance(each.get("role"), str) for each in messages)
 
 
 def completion(asked: Wire, reply: Reply) -> Wire:
     """The whole reply as one `chat.completion`."""
-    message: Wire = {"role": "assistant", "content": reply.text or None, "refusal": None}
+    message: Wire = {"role": "assistant", "content": None if reply.calls else reply.text}
     if reply.reasoning:
         message["reasoning_content"] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [tool_call(call) for call in reply.calls]
-    else:
-        message["content"] = reply.text
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish(reply)}
     return {
         **envelope(asked, "chat.completion"),

@@ -101,6 +101,11 @@ class Block(models.Model):
             raise ValidationError({"value": self._over_limit(self.value)})
         if "\0" in self.value:
             raise ValidationError({"value": "A block cannot hold the character NUL."})
+        for attachment in self.attachment_set.exclude(label=self.label):
+            if attachment.agent.attachments.filter(label=self.label).exists():
+                raise ValidationError(
+                    {"label": f"'{attachment.agent}' already has a block '{self.label}'."}
+                )
 
     # -- verbs -------------------------------------------------------------------------------
 
@@ -140,11 +145,6 @@ class Block(models.Model):
         for field, value in changes.items():
             setattr(self, field, value)
         self.full_clean()
-        for attachment in self.attachment_set.exclude(label=self.label):
-            if attachment.agent.attachments.filter(label=self.label).exists():
-                raise ValidationError(
-                    {"label": f"'{attachment.agent}' already has a block '{self.label}'."}
-                )
         self.save(update_fields=[*changes, "updated_at"])
         self.attachment_set.update(label=self.label)
         for agent in self.agents.order_by("pk"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import connection, models, transaction
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from .event import Event, advance
@@ -44,15 +43,19 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def abandoned(self) -> Self:
         """Runs that should go on, and whose worker has given no sign for too long."""
-        silent = timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
-        return self.running().filter(seen_at__lt=silent)
+        return self.running().filter(seen_at__lt=silent_since())
+
+
+def silent_since() -> datetime:
+    """A worker that has given no sign since then counts as dead."""
+    return timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
 
 
 class Run(models.Model):
     """A message of a person, from the moment it is accepted until it is answered.
 
-    One run at a time goes on for each agent; the others wait, in order. `attempt` rises when a
-    worker takes the run up, so that a worker that was only slow finds that it holds it no longer.
+    One run at a time goes on for each agent; the others wait, in order. `seen_at` is the last sign
+    of life of the worker that executes it, None while none does; `attempt` rises when one takes it.
     """
 
     class Status(models.TextChoices):
@@ -152,9 +155,8 @@ class Run(models.Model):
         from agents import engine
 
         now = timezone.now()
-        self.status, self.started_at, self.seen_at = self.Status.RUNNING, now, now
-        self.activity = "Thinking"
-        self.save(update_fields=["status", "started_at", "seen_at", "activity"])
+        self.status, self.started_at, self.activity = self.Status.RUNNING, now, "Thinking"
+        self.save(update_fields=["status", "started_at", "activity"])
         Message.objects.create(
             agent=self.agent,
             run=self,
@@ -168,9 +170,13 @@ class Run(models.Model):
     # -- going on --------------------------------------------------------------------------------
 
     def take(self) -> None:
-        """Become the one who works on this run; whoever did before finds out at its next write."""
-        taken = Run.objects.running().filter(pk=self.pk, attempt=self.attempt)
-        if not taken.update(attempt=self.attempt + 1, seen_at=Now()):
+        """Become the one who works on this run. RunLost if somebody else does, and lives.
+
+        A worker that was given up as dead, and was only slow, finds out at its next write.
+        """
+        free = Run.objects.running().filter(pk=self.pk, attempt=self.attempt)
+        free = free.filter(models.Q(seen_at=None) | models.Q(seen_at__lt=silent_since()))
+        if not free.update(attempt=self.attempt + 1, seen_at=timezone.now()):
             raise RunLost
         self.attempt += 1
 
@@ -249,14 +255,13 @@ class Run(models.Model):
         last = agent.last_run()
         if last is None or last.pk != self.pk or last.status != self.Status.FAILED:
             return False
-        now = timezone.now()
         Run.objects.filter(pk=self.pk).update(
             status=self.Status.RUNNING,
             reason="",
             error="",
             activity="Thinking",
             stop_requested=False,
-            seen_at=now,
+            seen_at=None,
             finished_at=None,
         )
         self.refresh_from_db()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import sys
+import time
 from argparse import ArgumentParser
 from ipaddress import ip_address
 from typing import Any, TextIO
@@ -11,11 +13,14 @@ from typing import Any, TextIO
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from agents import engine
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
+
+MIGRATING = 8283  # the key of Postgres' advisory lock
 
 
 class Command(BaseCommand):
@@ -29,13 +34,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         check_address(host)
         lock = None if settings.HOSTED else alone()
-        call_command("migrate", verbosity=0, interactive=False)
+        migrate()
         for agent in Agent.objects.expired():
             agent.purge()
         resumed = 0 if settings.HOSTED else engine.resume()
         self.say(host, port, resumed)
         serve(host, port)
         del lock
+        os._exit(0)  # waits for no model: a run cut off here goes on at the next start
 
     def say(self, host: str, port: int, resumed: int) -> None:
         """Where it is, where the data lies, which model answers."""
@@ -75,6 +81,22 @@ def alone() -> TextIO:
             " MEMORYWEB_DATA to another directory."
         ) from None
     return lock
+
+
+def migrate() -> None:
+    """Bring the tables up to date; of several processes that start at once, one does it.
+
+    A process that only waited in `pg_advisory_lock` would hold up CREATE INDEX CONCURRENTLY.
+    """
+    with connection.cursor() as cursor:
+        while settings.HOSTED:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATING])
+            if cursor.fetchone()[0]:
+                break
+            time.sleep(0.2)
+        call_command("migrate", verbosity=0, interactive=False)
+        if settings.HOSTED:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
 def model_in_words() -> str:

@@ -18,7 +18,8 @@ OPENERS = (
     r"|by the way|btw|fyi|in fact|correction|wait|just so you know|for your information"
     r"|you should know|i(?:'ve)? (?:already )?told you|i said|i mean|i think|i guess|did you know"
     r"|as you know|i (?:just )?want(?:ed)? (?:to say|you to know)|(?:can|could|would|will) you"
-    r"|i(?:'d like| want| would like) you to|from now on(?= call me))(?: that)?(?:[\s,!.:-]+|$)"
+    r"|i(?:'d like| want| would like) you to|from now on(?= call me)"
+    r"|(?:let's )?think(?: (?:step by step|carefully|hard))*(?: about)?)(?: that)?(?:[\s,!.:-]+|$)"
 )
 CLAUSE = (
     r"(?:i|i'm|i've|im|i'd|call|please|remember|forget|from now on|it's|what|who|where|how|always"
@@ -26,22 +27,32 @@ CLAUSE = (
     r"|my (?:[\w'-]+ ){1,4}?(?:is|are|was))\b"
 )
 JOINTS = (
-    rf"(?:\s*,\s*(?:(?:and|but|so|then|also) )?|\s+(?:and|but|then) )(?:also |now )?(?={CLAUSE})"
+    rf"(?:\s*[,:]\s*(?:(?:and|but|so|then|also) )?|\s+(?:and|but|then) )(?:also |now )?(?={CLAUSE})"
 )
 ELIDED = rf"\s*,?\s+(?:and|but) (?:also |now )?(?=(?:{VERBS}|have|am|don't) )"
 NOT_MY_NAME = r"my name(?: is not| isn't|'s not) [^,.;]+?[,.;]?\s+(?:but|it's|it is|i'm|i am) "
 NO_IT_IS = (
     r"(?:no|nope|wrong|incorrect|sorry|actually)\b[\s,.!-]*(?:it's|it is) (?=[A-Z][\w'-]*\W*$)"
 )
-NOT_NAMES = frozenset(
-    ["a", "an", "the", "not", "no", "so", "very", "too", "quite", "just", "still", "also", "really", "at", "in", "on", "from", "to", "with", "of", "here", "there", "back", "home", "done", "ready", "sorry", "busy", "hungry", "thirsty", "happy", "sad", "tired", "fine", "good", "great", "well", "ok", "okay", "sure", "curious", "glad", "angry", "bored", "lost", "new", "late", "early", "sick", "ill", "cold", "hot", "alone", "awake", "lonely", "lazy", "lucky", "old", "young", "stuck", "free", "human", "like", "his", "her", "their", "your", "my", "all", "both", "half", "more", "less", "trying", "feeling", "going", "later", "tomorrow", "anytime", "when", "if", "maybe", "by", "that", "it", "known", "important", "what", "who", "why", "how", "certain", "afraid", "proud", "aware", "able", "about", "over", "under", "off", "out", "up", "down", "as", "for", "only", "never", "always", "again", "almost", "nearly", "probably", "begins", "starts", "ends", "easy", "hard", "common", "short", "long"]
-)
+NOT_BUT = r"^(?:[Ii]t's |[Ii]t is )?[Nn]ot ([^,.]+?),? (?:but |it's |it is )?([A-Z][\w' -]*)$"
+ENDS = " \t.!?;"
+WORDS = """
+a an the not no so very too quite just still also really at in on from to with of here there back
+home done ready sorry busy hungry thirsty happy sad tired fine good great well ok okay sure curious
+glad angry bored lost new late early sick ill cold hot alone awake lonely lazy lucky old young stuck
+free human like his her their your my all both half more less trying feeling going later tomorrow
+anytime when if maybe by that it known important what who why how certain afraid proud aware able
+about over under off out up down as for only never always again almost nearly probably begins
+starts ends easy hard common short long i you we they he she
+"""
+NOT_NAMES = frozenset(WORDS.split())
 AFTER_NAME = (
     r"[,;:!?(]|(?<!dr)(?<!mr)(?<!ms)(?<!mrs)\.(?:\s|$)|\s+(?:and|but|not|from|now|instead|please|by"
     r"|or|because|so|since|too|as well|though|again|actually)\b"
 )
 TRAILERS = (
-    r"(?:,? (?:and |but )?not .+|,? (?:very much|a lot|so much|too|as well|now|these days|nowadays"
+    r"(?:,? (?:and |but )?not .+| and (?:she|he|it|they|we|his|her)\b.+"
+    r"|,? (?:very much|a lot|so much|too|as well|now|these days|nowadays"
     r"|at the moment|actually|by the way|btw|please|again|currently|recently|last (?:week|month"
     r"|year)|this (?:week|month|year)|instead|any ?more|yesterday|today|though))$"
 )
@@ -53,7 +64,9 @@ def sentences(text: str) -> list[str]:
     text = re.sub(NOT_MY_NAME, "my name is ", text, flags=ANY_CASE)
     text = re.sub(rf"^{NO_IT_IS}", "my name is ", text, flags=re.I)
     parts = re.split(r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<=[.!?;])\s+|\n+", text)
-    return [part for each in parts if (part := each.strip(" \t.!?;"))]
+    return [
+        re.sub(NOT_BUT, r"it's \2, not \1", part) for each in parts if (part := each.strip(ENDS))
+    ]
 
 
 def clauses(sentence: str) -> list[str]:
@@ -68,7 +81,7 @@ def opened(clause: str) -> str:
     """A clause without greetings and other words that only lead in."""
     before = ""
     while before != clause:
-        before, clause = clause, re.sub(rf"^{OPENERS}", "", clause.strip(" ,"), flags=ANY_CASE)
+        before, clause = clause, re.sub(rf"^(?:{OPENERS})+", "", clause.strip(" ,"), flags=ANY_CASE)
     return clause
 
 

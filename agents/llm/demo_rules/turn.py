@@ -5,11 +5,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.llm.demo_answers import Known
-from agents.llm.demo_edits import label_of
-from agents.llm.demo_sentences import ANY_CASE
+from .answers import Known
+from .edits import label_of
+from .sentences import ANY_CASE
 
 HEARTBEAT = "request_heartbeat"
+MOST_READ = 4000  # characters of the person's message
 FAILED = (
     r"\A\W*(?:\w*error\b|failed\b|there is no (?:block|tool)\b|no return is known)|does not occur"
     r"|would be \S+ of \S+ characters|would be .* characters|is read-only|was not called"
@@ -79,7 +80,7 @@ def turn_of(asked: Json) -> Turn:
     offered = [] if asked.get("tool_choice") == "none" else asked.get("tools") or []
     functions = [tool["function"] for tool in offered if isinstance(tool.get("function"), dict)]
     return Turn(
-        said=text_of(messages[start]).strip() if start >= 0 else "",
+        said=text_of(messages[start]).strip()[:MOST_READ] if start >= 0 else "",
         system=system,
         memory=memory_in(system),
         tools={

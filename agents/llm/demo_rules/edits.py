@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.llm.demo_facts import LIVES_LINE, NAME_LINE, REST, Fact, fact_in, key_line, told
-from agents.llm.demo_sentences import ANY_CASE, clauses, opened, sentences
+from .facts import LIVES_LINE, NAME_LINE, REST, Fact, fact_in, key_line, told
+from .sentences import ANY_CASE, clauses, opened, sentences
 
 START = r"(?:^|(?<=[.;,] )|(?<=- ))(?:(?:i|he|she|they|(?:the )?(?:user|human)(?:'s)?) )?"
 FORGET = (
@@ -105,8 +105,8 @@ def forgetting(text: str) -> list[str]:
     """What a message asks to forget: 'my name', 'I like cherry pie'."""
     asked = (opened(sentence) for sentence in sentences(text))
     wishes = (re.fullmatch(FORGET, each, ANY_CASE) for each in asked)
-    refused = r"(?:don't|do not|never) forget"
-    return [each["x"] for each in wishes if each and not re.match(refused, each[0], ANY_CASE)]
+    idle = r"(?:it|that|this)(?: please)?"
+    return [each["x"] for each in wishes if each and not re.fullmatch(idle, each["x"], ANY_CASE)]
 
 
 def held(wish: str, value: str) -> list[str]:
@@ -123,9 +123,9 @@ def held_one(wish: str, value: str) -> str:
         if asked := re.fullmatch(pattern, wish, ANY_CASE):
             verb = asked.groupdict().get("v", "")
             return standing(line.replace("<v>", verb), value)
-    if key := re.fullmatch(r"my (?P<k>[^,]+?)(?:'s name)?", wish, ANY_CASE):
-        if old := standing(key_line(key["k"]), value):
-            return old
+    key = re.fullmatch(r"my (?P<k>[^,]+?)(?:'s name)?", wish, ANY_CASE)
+    if key and (old := standing(key_line(key["k"]), value)):
+        return old
     fact = fact_in(wish)
     if fact is None:
         thing = re.escape(re.sub(r"^(?:my|the|about) ", "", wish, flags=ANY_CASE))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.llm.demo_sentences import (
+from .sentences import (
     ADVERBS,
     ANY_CASE,
     OPINIONS,
@@ -21,7 +21,7 @@ from agents.llm.demo_sentences import (
 REST = r"(?:(?![.;](?:\s|$))[^\n])+"  # to the end of the sentence or line
 NAMED = r"(?:(?! and )[^\n,.;])+"
 NAME_LINE = rf"(?:(?:my|full|first) )*name(?: is|:) *{NAMED}|i(?:'m| am) called {NAMED}"
-LIVES_LINE = rf"(?:no longer )?lives? in {REST}"
+LIVES_LINE = rf"(?:no longer |does not )?lives? in {REST}"
 YOU_ARE_LINE = rf"(?:you are|you're|i am|i'm) an? {REST}"
 I_AM = r"i(?:'m| am|m)"
 NUMBER = r"\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve"
@@ -32,6 +32,7 @@ OPINION_LINE = (  # of <x>
 KEY = r"(?:new |current )?(?P<k>(?!(?:real |full |first )?name\b)[\w'-]+(?: [\w'-]+){0,3}?)"
 ASKING = r"(?:what|who|where|which|how|when|why|it|this|that|he|she|there|here|what's)\b"
 IDLE = r"(?:question|problem|idea|request|point|guess|answer|feeling|suggestion|issue|bug|bad)\b"
+THEIRS = "lives|live|works|work|likes|loves|hates|has|had|have|died|speaks|plays|studies|comes"
 STATES = (
     r"married|single|divorced|engaged|retired|unemployed|vegetarian|vegan|left-handed|dyslexic"
     r"|pregnant|allergic|afraid|interested|good at|learning|studying|american|british|english"
@@ -127,7 +128,7 @@ def owned(said: Match) -> Fact | None:
 def my_thing(said: Match) -> Fact | None:
     """'My best friend is Alya', 'my dog is called Rex', 'green is my favourite colour'."""
     key, value = upper_first(re.sub(r"'s?(?: names?)?$", "", said["k"])), clean(said["x"])
-    described = r"(?:very|so|really|too|not|never|always|in|at|on|an?|the|\w+(?:ing|ed)) .+|\w+ing"
+    described = r"(?:very|so|really|too|not|never|always|in|at|an?|the|\w+(?:ing|ed)) .+|\w+ing"
     if "called" not in said.re.groupindex and re.fullmatch(described, value, ANY_CASE):
         verb = "are" if re.search(r"\bare\b", said[0]) else "is"
         return Fact(f"{key} {verb} {value}")
@@ -150,15 +151,15 @@ def style_of(wish: str) -> Fact:
 
 MANNERS = (
     r"(?:be|stay|sound) (?:more |less |very |always |a bit |a little )?[a-z]+(?: [\w ,'-]+)?"
-    r"|(?:always|never(?! mind)|stop \w+ing|avoid) .+"
+    r"|(?:always|never(?! mind)|stop \w+ing|avoid|(?:don't|do not) (?:use|say|write|speak|call)) .+"
     r"|(?:answer|speak|reply|respond|talk) (?:to me |me )?(?:in|like|with|only|more|less) .+"
-    r"|(?:answer|speak|reply|respond|talk) \w+ly"
+    r"|(?:answer|reply|respond|talk) \w+ly|speak \w+"
 )
 FACTS: tuple[tuple[str, Maker], ...] = (
     (rf"(?:it's|it is|that's|{I_AM}) {ADVERBS}(?P<x>[^,]+?),? (?:and )?not (?P<y>.+)", not_but),
     (
         r"(?:my|the) (?:real |full |first |new |actual )*name(?:'s| is|:|(?= actually| really))"
-        rf" ?{ADVERBS}(?P<x>.+)",
+        rf" ?{ADVERBS}(?:spelled |spelt )?(?P<x>.+)",
         human_name,
     ),
     (
@@ -167,12 +168,18 @@ FACTS: tuple[tuple[str, Maker], ...] = (
         human_name,
     ),
     (rf"{I_AM} {ADVERBS}(?:called|named|known as) (?P<x>.+)", human_name),
-    (r"(?:i go by|i changed my name to|change my name to) (?P<x>.+)", human_name),
+    (
+        r"(?:i go by|(?:i )?(?:change|update|correct)d? my name(?: to|: it is|:)) (?P<x>.+)",
+        human_name,
+    ),
     (
         r"(?:people|(?:my )?friends|everyone|they|everybody) (?:all )?calls? me (?P<x>.+)",
         human_name,
     ),
-    (r"i(?:'d| would)? (?:want|like|prefer|rather)(?: to)? be called (?P<x>.+)", human_name),
+    (
+        r"i(?:'d| would)? (?:want|like|prefer|rather)(?: to be| be| being) called (?P<x>.+)",
+        human_name,
+    ),
     (rf"from now on,? {ADVERBS}(?:please )?(?P<x>.+)|(?P<z>.+?),? from now on", from_now),
     (
         r"(?:your (?:new )?name(?:'s| is| will be)|you(?:'re| are) (?:now )?(?:called|named)"
@@ -210,7 +217,8 @@ FACTS: tuple[tuple[str, Maker], ...] = (
         line("Works {p} {x}", rf"works? <p> {REST}"),
     ),
     (
-        rf"(?:{I_AM} {ADVERBS}|i(?:'ve| have)? (?:just )?turned )(?P<x>\d+)(?: years?(?: old)?)?",
+        rf"(?:{I_AM} {ADVERBS}|i(?:'ve| have)? (?:just )?turned )(?P<x>\d+)"
+        r"(?: years?(?: old)?)?(?: now| today| yesterday| last \w+)?",
         line("Age: {x}", rf"age: {REST}|is \d+ years old"),
     ),
     (
@@ -245,6 +253,8 @@ FACTS: tuple[tuple[str, Maker], ...] = (
     ),
     (rf"my (?!{IDLE}){KEY}(?:'s? names? (?:is|are)| is| are|:) {ADVERBS}(?P<x>.+)", my_thing),
     (rf"(?!{ASKING})(?P<x>[^,]+?) (?:is|are) (?:now )?my {KEY}", my_thing),
+    (rf"my (?!{IDLE})(?P<x>(?:[\w'-]+ ){{1,3}}?(?:{THEIRS})\b.*)", line("{x}")),
+    (r"(?:i mean |i meant )?(?P<x>(?-i:(?!I\b|My\b)[A-Z])[\w' -]*), not (?P<y>.+)", not_but),
 )
 
 
@@ -268,10 +278,12 @@ def told(text: str) -> list[Fact]:
     """The facts a message tells, in order."""
     facts: list[Fact] = []
     for sentence in sentences(text):
-        if said := re.fullmatch(REMEMBER, opened(sentence), ANY_CASE):
-            facts += remembered(said["x"])
-        else:
-            facts += [fact for clause in clauses(sentence) if (fact := fact_in(clause))]
+        whole = re.fullmatch(REMEMBER, opened(sentence), ANY_CASE)
+        for part in [opened(sentence)] if whole else clauses(sentence):
+            if said := re.fullmatch(REMEMBER, part, ANY_CASE):
+                facts += remembered(said["x"])
+            elif fact := fact_in(part):
+                facts.append(fact)
     return facts
 
 

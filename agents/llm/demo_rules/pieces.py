@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from agents.llm.demo_sentences import ANY_CASE
+from .sentences import ANY_CASE
 
 ABOUT = (
     "I am the demo model: a small set of rules, no language model, so I understand only a few"
@@ -58,7 +58,7 @@ def haiku(name: str) -> str:
 def thought_on(said: str) -> str:
     """What a message asks to think about; nothing when it does not ask for it."""
     asked = re.search(
-        r"\bthink(?:ing)?(?: (?:hard|carefully|deeply|step by step|out loud))*"
+        r"(?<!\bi )(?<!let me )\bthink(?:ing)?(?: (?:hard|carefully|deeply|step by step|out loud))*"
         r"(?: (?:about|of|over|through) (?P<x>[^.?!\n]+)|(?= (?:step|hard|carefully))|[,.!:]|$)"
         r"|step by step",
         said,

@@ -6,13 +6,13 @@ user message, and what its tools returned since. It keeps nothing between two re
 
 from dataclasses import dataclass
 
-from agents.llm.demo_answers import answers, joined, sentence, spoken
-from agents.llm.demo_commands import PARAMETER, command
-from agents.llm.demo_edits import Edit, edits_told, forgetting
-from agents.llm.demo_facts import told
-from agents.llm.demo_pieces import ABOUT, haiku, piece_for, reasoning, summary, thought_on
-from agents.llm.demo_reports import reports
-from agents.llm.demo_turn import HEARTBEAT, Call, Json, Turn, text_of, turn_of
+from .answers import answers, joined, sentence, spoken
+from .commands import PARAMETER, command
+from .edits import Edit, edits_told, forgetting
+from .facts import told
+from .pieces import ABOUT, haiku, piece_for, reasoning, summary, thought_on
+from .reports import reports
+from .turn import HEARTBEAT, Call, Json, Turn, text_of, turn_of
 
 MOST_TASKS = 25  # popped in one turn
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.llm.demo_edits import statements
-from agents.llm.demo_facts import NAME_LINE
-from agents.llm.demo_sentences import ANY_CASE, VERBS, clauses, sentences, third
+from .edits import statements
+from .facts import NAME_LINE, THEIRS
+from .sentences import ANY_CASE, VERBS, clauses, sentences, third
 
 SPOKEN_VERBS = {third(verb): verb for verb in [*VERBS.split("|"), "detest"]}
 AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -36,8 +36,6 @@ def spoken(line: str) -> str:
     if key := re.fullmatch(r"([^:\n]{1,40}): (.+)", line, re.S):
         plural = re.search(r"[^s']s$", key[1])
         return f"your {key[1][0].lower()}{key[1][1:]} {'are' if plural else 'is'} {key[2]}"
-    if thing := re.fullmatch(r"(\w+(?: \w+){0,2}) (is|are) (.+)", line):
-        return line if re.match(r"the|a|your", line, re.I) else f"your {line[0].lower()}{line[1:]}"
     words = line.split(" ")
     start = 2 if re.match("no longer ", line, re.I) else 0
     verb = words[start].lower() if len(words) > start else ""
@@ -45,7 +43,10 @@ def spoken(line: str) -> str:
         return " ".join(
             ["you", *(word.lower() for word in words[:start]), plain, *words[start + 1 :]]
         )
-    return line
+    subject = re.match(
+        rf"(?!(?:the|an?|your)\b)[\w'-]+(?: [\w'-]+){{0,2}}? (?:is|are|{THEIRS})\b", line, re.I
+    )
+    return f"your {line[0].lower()}{line[1:]}" if subject else line
 
 
 def joined(parts: list[str]) -> str:
@@ -104,22 +105,27 @@ def your_thing(asked: Match, known: Known) -> str:
     key = re.sub(r"(?:'s)?(?: name| called| named)?$", "", asked["k"])
     stem = re.sub(r"(?<=[vl])ou?r", "ou?r", re.escape(key))
     lines = known.lines(rf"(?:my )?{stem}(?:'s name)?(?:: ?| (?:is|are) )")
+    verb = "are" if key.endswith("s") else "is"
     lines = lines or known.lines(rf"has (?:\w+ )?{re.escape(key)}\b")
-    return say(lines, f"your {key}", f"My {key} is …")
+    return say(lines, f"your {key}", f"My {key} {verb} …")
+
+
+LIKING = "likes?|loves?|enjoys?|adores?|prefers?"
+HATING = "hates?|dislikes?|detests?|does not like|no longer likes"
+ALIKE = dict.fromkeys(("like", "love", "enjoy"), LIKING) | dict.fromkeys(
+    ("hate", "dislike"), HATING
+)
 
 
 def your_verb(asked: Match, known: Known) -> str:
     """'What do I like?', 'Which languages do I speak?', 'Do I like jazz?'"""
     verb, thing = asked["v"].lower(), (asked.groupdict().get("x") or "").strip()
-    verbs = "likes?|loves?|enjoys?|adores?|prefers?" if verb in ("like", "love", "enjoy") else (
-        "hates?|dislikes?|does not like|no longer likes" if verb in ("hate", "dislike") else
-        f"{verb}s?|{third(verb)}"
-    )  # fmt: skip
+    verbs = ALIKE.get(verb, f"{verb}s?|{third(verb)}")
     if thing:
         verbs = rf"(?:no longer |does not )?(?:{verbs}|hates?|dislikes?) .*\b{re.escape(thing)}\b"
         return say(known.lines(verbs), f"whether you {verb} {thing}", f"I {verb} {thing}")
-    favourites = r"|favou?rite" if "likes" in verbs and verb != "hate" else ""
-    example = "I like cherry pie" if "like" in verbs else f"I {verb} …"
+    favourites = "|favou?rite" if verbs == LIKING else ""
+    example = "I like cherry pie" if verbs == LIKING else f"I {verb} …"
     return say(known.lines(rf"(?:{verbs}{favourites})\b"), f"what you {verb}", example)
 
 
@@ -133,7 +139,7 @@ OWN_NAME = "You can give me one: “Call yourself Max”."
 WORK = r"works?\b|job\b|is an? |profession"
 INDIRECT = (
     r"(?:(?:do|can|could|would|will) you )?(?:please )?(?:still )?"
-    r"(?:know|remember|recall|tell me|remind me(?: of)?|say|guess)(?: again)? "
+    r"(?:know|remember|recall|tell me|remind me(?: of)?|say|guess|list|summari[sz]e)(?: again)? "
 )
 WHAT_IS = r"(?:(?:what|who|which|where|how|when)(?:'s|s| is| are| was)? )?"
 QUESTIONS: tuple[tuple[str, Answer], ...] = (
@@ -142,14 +148,19 @@ QUESTIONS: tuple[tuple[str, Answer], ...] = (
         r"(?:know|remember|learn|learned|learnt|noted)(?: so far)?(?: (?:about|of) me)?.*",
         all_about,
     ),
-    (r"(?:anything|something|what) about me|about me", all_about),
+    (r"(?:(?:anything|something|what) )?about (?:me|myself)", all_about),
     (r"(?:what's|what is|show(?: me)?) (?:in )?your (?:core )?memor(?:y|ies).*", all_about),
-    (rf"{WHAT_IS}my (?:full |first )?name(?: is)?|who (?:am i|i am)|what am i called", your_name),
+    (
+        rf"{WHAT_IS}my (?:full |first )?name(?: is)?|who (?:am i|i am)|what am i called"
+        r"|(?:is|isn't) my name .+|am i called .+",
+        your_name,
+    ),
     (r"(?:what's|what is|whats)? ?your name(?: is)?|(?:what|how) are you called", own_name),
     (r"who are you(?: really)?|what are you|who you are|about yourself", who_i_am),
     (r"(?:describe|introduce) yourself|what is your persona|what's your persona", who_i_am),
     (
-        r"(?:where|what city|which city) (?:do |am )?i(?:'m)? (?:now )?(?:live|living)(?: in| now)?",
+        r"(?:where|(?:what|which) (?:city|town|country)) (?:do |am )?i(?:'m)? (?:now )?"
+        r"(?:live|living)(?: in| now)?",
         lines_on("(?:no longer )?lives? ", "where you live", "I live in Riga"),
     ),
     (
@@ -168,10 +179,9 @@ QUESTIONS: tuple[tuple[str, Answer], ...] = (
     (r"(?:when|where) was i born", lines_on("was born", "that", "I was born in 1990")),
     (r"how many (?P<x>.+?) (?:do i have|i have)|(?:do|have) i (?:have|got) (?P<y>.+)", your_having),
     (
-        rf"what (?:kinds? of )?(?:[\w ]+ )?(?:do )?i (?:really )?(?P<v>{VERBS})(?: (?:to|most|best))*",
+        rf"(?:which|what) (?:[\w ]+ )?(?:do )?i (?:really )?(?P<v>{VERBS})(?: (?:to|most|best))*",
         your_verb,
-    ),  # fmt: skip
-    (rf"(?:which|what) (?:[\w ]+ )?do i (?P<v>{VERBS})", your_verb),
+    ),
     (rf"do i (?:still |really )?(?P<v>{VERBS}) (?P<x>.+)", your_verb),
     (
         r"am i (?P<x>.+)",

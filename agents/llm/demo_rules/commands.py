@@ -2,7 +2,7 @@
 
 import re
 
-from agents.llm.demo_sentences import ANY_CASE, opened
+from .sentences import ANY_CASE, opened
 
 ARCHIVAL = r"(?:your |the |my )?(?:archival|archive)(?: memory| storage)?"
 RECALL = (
@@ -11,8 +11,11 @@ RECALL = (
 )
 SAVE = r"(?:remember|save|store|put|insert|note|keep|add|write|record)"
 FIND = r"(?:search|look|check|query|go)(?: up| in| into| through)*"
-FACT = r"(?:the (?:information|fact)|this)?(?: that\b)?[\s:,]*"
-FOR = r"(?:,? (?:for|about|on)(?: information (?:on|about))?|,? to (?:answer|find)(?: out)?(?: the question| this)?|:)"
+FACT = r"(?:(?:the (?:information|fact)|this)\b)? ?(?:that\b)?[\s:,]*"
+FOR = (
+    r"(?:,? (?:for|about|on)(?: information (?:on|about))?"
+    r"|,? to (?:answer|find)(?: out)?(?: the question| this)?|:)"
+)
 COMMANDS: tuple[tuple[str, str], ...] = (
     (
         rf"{SAVE} (?:this )?(?:in|to|into) {ARCHIVAL}[\s:,]*{FACT}(?P<x>.+)",

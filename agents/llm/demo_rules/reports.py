@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Callable
 
-from agents.llm.demo_answers import joined, sentence, spoken
-from agents.llm.demo_sentences import ANY_CASE
-from agents.llm.demo_turn import NOTHING, Done, Turn
+from .answers import joined, sentence, spoken
+from .sentences import ANY_CASE
+from .turn import NOTHING, Done, Turn
 
 
 def reports(turn: Turn) -> list[str]:

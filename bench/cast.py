@@ -1,0 +1,136 @@
+"""The agents that are measured, written straight into the database before the server starts.
+
+`python -m bench.cast` prints a `Cast` as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+
+SHORT, LONG, PAGE = 10, 10_000, 5_000  # stored messages
+MANY = 8
+BATCH = 2000  # rows written at once
+PERSONA = "You are a helpful assistant who remembers what matters to the person."
+ASKED = (
+    "Could you tell me a little more about the garden we spoke of last week, and whether the"
+    " cherry tree will need to be cut before the frost comes?"
+)
+ANSWERED = (
+    "It is best to cut it **late in summer**, after the harvest; the wounds close well then, and"
+    " the frost does no harm to the tree you planted by the wall."
+)
+
+
+@dataclass
+class Cast:
+    """Ids of agents, and the request that the first of them would send, without its message."""
+
+    alone: str = ""
+    editor: str = ""
+    short: str = ""
+    long: str = ""
+    lean: str = ""  # with as many messages as `long`, and as few in its context as `short`
+    page: str = ""
+    many: list[str] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
+
+
+def make() -> Cast:
+    """All agents, with their histories."""
+    from agents.context import compile_context
+
+    alone = make_agent("Alone")
+    return Cast(
+        alone=str(alone.pk),
+        editor=str(make_agent("Editor").pk),
+        short=str(make_agent("Short", SHORT).pk),
+        long=str(make_agent("Long", LONG).pk),
+        lean=str(make_agent("Lean", LONG, in_context=SHORT).pk),
+        page=str(make_agent("Page", PAGE).pk),
+        many=[str(make_agent(f"One of {MANY}").pk) for _ in range(MANY)],
+        request=json.loads(compile_context(alone).body("stub")),
+    )
+
+
+def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> Agent:
+    """An agent with so many messages stored."""
+    from agents.accounts import owner
+    from agents.forms import SYSTEM_PROMPT
+    from agents.memory import ChatMemory
+    from agents.models import Agent
+
+    memory = ChatMemory(human="Name: Bob", persona=PERSONA)
+    agent = Agent.create(owner(), name, memory, system_prompt=SYSTEM_PROMPT)
+    if messages:
+        write_history(agent, messages // 2)
+    if in_context is not None:
+        Agent.objects.filter(pk=agent.pk).update(context_from=messages - in_context + 1)
+    return agent
+
+
+def write_history(agent: Agent, exchanges: int) -> None:
+    """Runs of one step: a message of the person and an answer. (Their events nobody reads again.)"""
+    from django.db import transaction
+
+    from agents.models import Agent, Message
+
+    with transaction.atomic():
+        runs = write_runs(agent, exchanges)
+        steps = write_steps(runs)
+        Message.objects.bulk_create(messages_of(agent, runs, steps), batch_size=BATCH)
+        Agent.objects.filter(pk=agent.pk).update(message_count=2 * exchanges)
+
+
+def write_runs(agent: Agent, count: int) -> list[Any]:
+    from django.utils import timezone
+
+    from agents.models import Run
+
+    now = timezone.now()
+    ended = {"status": Run.Status.DONE, "reason": Run.Reason.ANSWERED}
+    times = {"seen_at": now, "started_at": now, "finished_at": now}
+    runs = [
+        Run(agent=agent, key=f"history-{n}", text=ASKED, attempt=1, **ended, **times)
+        for n in range(count)
+    ]
+    return Run.objects.bulk_create(runs, batch_size=BATCH)
+
+
+def write_steps(runs: list[Any]) -> list[Any]:
+    from django.utils import timezone
+
+    from agents.models import Step
+
+    done = {"status": Step.Status.DONE, "outcome": "answered", "finished_at": timezone.now()}
+    tokens = {"context_tokens": 1000, "prompt_tokens": 1000, "completion_tokens": 40}
+    model = {"model": "stub", "endpoint": "http://127.0.0.1/v1"}
+    steps = [Step(run=run, number=1, **done, **tokens, **model) for run in runs]
+    return Step.objects.bulk_create(steps, batch_size=BATCH)
+
+
+def messages_of(agent: Agent, runs: list[Any], steps: list[Any]) -> list[Any]:
+    from agents.models import Message
+
+    messages = []
+    for n, (run, step) in enumerate(zip(runs, steps, strict=True)):
+        of = {"agent": agent, "run": run}
+        messages.append(Message(**of, number=2 * n + 1, role="user", content=ASKED))
+        answer = f"{ANSWERED} ({n})"
+        messages.append(
+            Message(**of, step=step, number=2 * n + 2, role="assistant", content=answer)
+        )
+    return messages
+
+
+if __name__ == "__main__":
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0, interactive=False)
+    print(json.dumps(asdict(make())))

@@ -1,0 +1,136 @@
+"""The two who are timed: a page of the app, and the `openai` client alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx2
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from websockets.asyncio.client import ClientConnection, connect
+
+from .processes import BenchError, Server
+from .stub import EDIT, MODEL, STAMP
+
+ACK_EVERY = 0.1  # seconds, as the page does
+MESSAGE_SECONDS = 15.0
+LAST_SEQ = re.compile(rb'data-seq="(\d+)"')
+RUN_END = re.compile(r'hx-target="#run-[^"]+-foot"')
+ASK = "What did I tell you about the garden, and what should I do about it this week?"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One message in milliseconds: until its run ended; the first content's lag behind the model."""
+
+    took: float
+    behind: float
+
+
+def lag(text: str) -> float | None:
+    """Milliseconds since the model sent what this text begins with."""
+    found = STAMP.search(text)
+    return (time.monotonic_ns() - int(found[1])) / 1e6 if found else None
+
+
+class Page:
+    """An open page: it follows an agent, sends messages, acknowledges what it gets."""
+
+    def __init__(self, server: Server, agent: str) -> None:
+        self.server, self.agent = server, agent
+        self.acked = 0.0
+
+    async def __aenter__(self) -> Self:
+        found = LAST_SEQ.search(self.server.get(f"/agents/{self.agent}/"))
+        if not found:
+            raise BenchError("The page does not say at which event it was drawn.")
+        address = self.server.address
+        self.socket: ClientConnection = await connect(
+            f"ws://{address}/ws/",
+            origin=f"http://{address}",
+            proxy=None,
+            max_size=None,  # type: ignore[arg-type]
+        )
+        await self.command("follow", agent=self.agent, after=int(found[1]))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.socket.close()
+
+    async def command(self, command: str, **body: Any) -> None:
+        await self.socket.send(json.dumps({"command": command, **body}))
+
+    async def say(self, text: str = ASK) -> Timing:
+        """Send a message; timed from here until the frame that brings the run's end."""
+        began, behind = time.perf_counter(), None
+        await self.command("send", agent=self.agent, text=text, key=uuid4().hex)
+        while True:
+            content = await self.next_content()
+            behind = lag(content) if behind is None else behind
+            if RUN_END.search(content):
+                took = (time.perf_counter() - began) * 1000
+                break
+        if 'class="failure"' in content or behind is None:
+            raise BenchError(f"The run failed: {content}")
+        return Timing(took, behind)
+
+    async def edit(self) -> Timing:
+        """A message that the agent answers after an edit of its memory."""
+        return await self.say(f"{EDIT} I like cherry pie.")
+
+    async def next_content(self) -> str:
+        async with asyncio.timeout(MESSAGE_SECONDS):
+            frame = json.loads(await self.socket.recv())
+        if "refused" in frame:
+            raise BenchError(f"The server refused: {frame['content']}")
+        if (seq := frame.get("seq")) and time.monotonic() - self.acked > ACK_EVERY:
+            self.acked = time.monotonic()
+            await self.command("ack", seq=seq)
+        return str(frame.get("content", ""))
+
+
+class RawClient:
+    """The official client, streaming the same requests, with nothing around it."""
+
+    def __init__(self, base_url: str, request: dict[str, Any]) -> None:
+        transport: httpx2.AsyncClient = DefaultAsyncHttpxClient(trust_env=False)
+        self.client = AsyncOpenAI(base_url=base_url, api_key="bench", http_client=transport)
+        self.request = request | {"model": MODEL}
+
+    async def say(self, text: str = ASK) -> Timing:
+        """One call, or for an edit two, as the app makes them."""
+        began, behind = time.perf_counter(), None
+        messages = [*self.request["messages"], {"role": "user", "content": text}]
+        while behind is None:
+            call: dict[str, Any] = {"id": "", "type": "function", "function": {"arguments": ""}}
+            stream = await self.client.chat.completions.create(
+                **self.request | {"messages": messages}
+            )
+            async for chunk in stream:
+                delta = chunk.choices[0].delta if chunk.choices else None
+                if delta and delta.content and behind is None:
+                    behind = lag(delta.content)
+                for piece in (delta and delta.tool_calls) or []:
+                    call["id"] += piece.id or ""
+                    call["function"]["name"] = "core_memory_append"
+                    call["function"]["arguments"] += piece.function.arguments
+            messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": "Done."})
+        return Timing((time.perf_counter() - began) * 1000, behind)
+
+    async def edit(self) -> Timing:
+        return await self.say(f"{EDIT} I like cherry pie.")
+
+    async def close(self) -> None:
+        await self.client.close()

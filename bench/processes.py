@@ -1,0 +1,151 @@
+"""The processes of a benchmark: the stub, the server on a data directory of its own, its set-up."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from .cast import Cast
+from .stub import MODEL
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 30.0
+STOP_SECONDS = 10.0
+
+
+class BenchError(Exception):
+    """Something could not be measured, and why."""
+
+
+@contextlib.contextmanager
+def stub() -> Iterator[str]:
+    """The stub's base URL."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.stub"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    finally:
+        stop(process)
+
+
+def environment(data: Path, base_url: str) -> dict[str, str]:
+    """Settings of the server: nothing of the person's own environment or `.env` gets in."""
+    empty = ("DATABASE_URL", "REDIS_URL", "MEMORYWEB_ENDPOINTS", "MEMORYWEB_ALLOWED_HOSTS")
+    return (
+        os.environ
+        | dict.fromkeys(empty, "")
+        | {
+            "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
+            "MEMORYWEB_DATA": str(data),
+            "MEMORYWEB_ACCOUNTS": "0",
+            "MEMORYWEB_MODEL": MODEL,
+            "OPENAI_BASE_URL": base_url,
+            "OPENAI_API_KEY": "bench",
+            "NO_PROXY": "127.0.0.1",
+            "DEBUG": "0",
+            "LOG_LEVEL": "WARNING",
+        }
+    )
+
+
+def make_cast(settings: dict[str, str]) -> Cast:
+    """The agents, made by a process of its own before the server has the database."""
+    made = subprocess.run(
+        [sys.executable, "-m", "bench.cast"],
+        cwd=ROOT,
+        env=settings,
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    return Cast(**json.loads(made.stdout))
+
+
+class Server:
+    """`manage.py serve` as a child process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process, self.port = process, port
+        self.address = f"127.0.0.1:{port}"
+
+    def get(self, path: str) -> bytes:
+        """A page, uncompressed."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            body = response.read()
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise BenchError(f"GET {path} gave {response.status}.")
+        return body
+
+    def memory(self) -> float:
+        """Resident memory in MB (10⁶ bytes)."""
+        told = subprocess.check_output(["ps", "-o", "rss=", "-p", str(self.process.pid)])
+        return int(told) * 1024 / 1e6
+
+    def cpu_seconds(self) -> float | None:
+        """Processor time it has used; None where there is no /proc."""
+        try:
+            told = Path(f"/proc/{self.process.pid}/stat").read_text()
+        except OSError:
+            return None
+        fields = told.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def server(settings: dict[str, str], log: Path) -> Iterator[Server]:
+    """The server, when it answers."""
+    port = free_port()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--host", "127.0.0.1", "--port", str(port)],
+            cwd=ROOT,
+            env=settings,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_until_up(process, port, log)
+        yield Server(process, port)
+    finally:
+        stop(process)
+
+
+def wait_until_up(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    raise BenchError(f"The server does not start:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+def stop(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

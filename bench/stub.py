@@ -1,0 +1,133 @@
+"""A stub of an OpenAI-compatible server: no delay, hardly a cost, in a process of its own.
+
+A message of the person that contains `[edit]` is answered with a call of core_memory_append;
+everything else, a tool's return too, with a short text. A text begins with the moment it was sent
+(`STAMP`), on the clock that all processes of a machine share.
+`python -m bench.stub` prints its port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from typing import Any
+
+STAMP = re.compile(r"said-at-(\d{20})")
+EDIT = "[edit]"
+MODEL = "stub"
+
+WORDS = (
+    "Good that you say so. I keep in mind what you told me, and here is a plain answer of the"
+    " **usual** length for you."
+)
+ARGUMENTS = ['{"label"', ': "human"', ', "content', '": "', "Likes", " cherry", " pie", '."}']
+MOMENT = "0" * 20  # stands where the moment of sending goes
+CALL_ID = "c" * 20  # stands where a number goes
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 24, "total_tokens": 1024}
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+    b"Connection: keep-alive\r\n\r\n"
+)
+
+
+def event(data: str) -> bytes:
+    """A server-sent event as an HTTP chunk of its own, as servers send them."""
+    line = f"data: {data}\n\n".encode()
+    return b"%x\r\n%s\r\n" % (len(line), line)
+
+
+def piece(delta: dict[str, Any], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return event(chunk([choice], None))
+
+
+def chunk(choices: list[dict[str, Any]], usage: dict[str, int] | None) -> str:
+    named = {"id": "chatcmpl-stub", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
+    return json.dumps({**named, "choices": choices, "usage": usage}, separators=(",", ":"))
+
+
+def ending(finish: str) -> bytes:
+    return piece({}, finish) + event(chunk([], USAGE)) + event("[DONE]") + b"0\r\n\r\n"
+
+
+def text() -> tuple[bytes, bytes]:
+    """An answer of about twenty pieces: its first token, and the rest."""
+    words = [f"{word} " for word in WORDS.split()]
+    first = piece({"role": "assistant", "content": ""})
+    first += piece({"content": f"said-at-{MOMENT} "})
+    return first, b"".join(piece({"content": word}) for word in words) + ending("stop")
+
+
+def call() -> tuple[bytes, bytes]:
+    """A tool call, its arguments in pieces."""
+    function = {"name": "core_memory_append", "arguments": ""}
+    opening = {"index": 0, "id": CALL_ID, "type": "function", "function": function}
+    first = piece({"role": "assistant", "content": None, "tool_calls": [opening]})
+    rest = [
+        piece({"tool_calls": [{"index": 0, "function": {"arguments": part}}]}) for part in ARGUMENTS
+    ]
+    return first, b"".join(rest) + ending("tool_calls")
+
+
+def whole(data: dict[str, Any]) -> bytes:
+    body = json.dumps(data).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % len(body) + body
+
+
+TEXT, REST_OF_TEXT = text()
+CALL, REST_OF_CALL = call()
+MODELS = whole({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 1}]})
+LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+
+
+class Stub(asyncio.Protocol):
+    """One connection."""
+
+    numbers = iter(range(10**19))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport, self.received = transport, bytearray()
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while (start := self.received.find(b"\r\n\r\n") + 4) > 3:
+            found = LENGTH.search(self.received, 0, start)
+            end = start + (int(found[1]) if found else 0)
+            if len(self.received) < end:
+                return
+            self.answer(self.received[:end])
+            del self.received[:end]
+
+    def answer(self, request: bytearray) -> None:
+        """The first token in a write of its own, the rest at once after it."""
+        if request.startswith(b"GET"):
+            self.transport.write(MODELS)
+        elif asks_for_edit(request):
+            number = b"%020d" % next(self.numbers)
+            self.transport.write(HEAD + CALL.replace(CALL_ID.encode(), number))
+            self.transport.write(REST_OF_CALL)
+        else:
+            moment = b"%020d" % time.monotonic_ns()
+            self.transport.write(HEAD + TEXT.replace(MOMENT.encode(), moment))
+            self.transport.write(REST_OF_TEXT)
+
+
+def asks_for_edit(request: bytearray) -> bool:
+    """Whether the last message is the person's and asks for an edit; a look at the end suffices."""
+    last = request.rfind(b'"role":')
+    said = request[last + 7 :]
+    return said.lstrip().startswith(b'"user"') and EDIT.encode() in said
+
+
+async def main() -> None:
+    server = await asyncio.get_running_loop().create_server(Stub, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,170 @@
+"""`kill -9` at any moment: nothing accepted is lost, nothing happens twice, and it goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_openai import FakeOpenAI, calls, gated, stall, text
+from tests.openai_answers import Answer
+from tests.server import ROOT, MemoryWeb, eventually, key_of
+
+pytestmark = pytest.mark.sqlite_only
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def server(tmp_path: Path, model: FakeOpenAI) -> Iterator[MemoryWeb]:
+    with MemoryWeb(tmp_path / "data", model) as started:
+        yield started
+
+
+def notes_two_facts(request: dict[str, Any]) -> Answer:
+    """Two tool calls in one message, then text."""
+    if request["messages"][-1]["role"] == "tool":
+        return text("Nice to meet you, Sarah.")
+    return calls(
+        (
+            "core_memory_replace",
+            {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
+        ),
+        ("core_memory_append", {"label": "human", "content": "Likes cherry pie"}),
+    )
+
+
+def check_ledger(server: MemoryWeb) -> None:
+    """Each block's value is what its ledger says, and each edit of an agent has its tool return."""
+    blocks = server.rows("SELECT id, value, version FROM agents_block")
+    for block, value, version in blocks:
+        edits = server.rows(
+            "SELECT version, before, after FROM agents_blockedit WHERE block_id = ? ORDER BY id",
+            block,
+        )
+        assert [number for number, _, _ in edits] == list(range(1, version + 1))
+        assert all(a[2] == b[1] for a, b in zip(edits, edits[1:], strict=False))
+        if edits:
+            assert edits[-1][2] == value
+    made = server.rows(
+        "SELECT step_id, tool_call_id FROM agents_blockedit WHERE step_id IS NOT NULL ORDER BY 1, 2"
+    )
+    returned = server.rows(
+        "SELECT step_id, tool_call_id FROM agents_message"
+        " WHERE role = 'tool' AND NOT is_error ORDER BY 1, 2"
+    )
+    assert made == returned
+    assert not server.rows("SELECT id FROM agents_message WHERE status = 'draft'")
+
+
+def said(server: MemoryWeb, agent: str) -> list[tuple[str, str]]:
+    """What the person said, and what the agent answered in full, in order."""
+    sql = (
+        "SELECT role, content FROM agents_message WHERE agent_id = ? AND content != ''"
+        " AND role IN ('user', 'assistant') AND status = 'complete' ORDER BY number"
+    )
+    return [(role, content) for role, content in server.rows(sql, key_of(agent))]
+
+
+def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_once(
+    tmp_path: Path, model: FakeOpenAI
+) -> None:
+    model.default = notes_two_facts
+    server = MemoryWeb(tmp_path / "data", model)
+    server.data.mkdir()
+    driver = subprocess.run(
+        [sys.executable, "-m", "tests.killed_runs"],
+        cwd=ROOT,
+        env=server.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert driver.returncode == 0, driver.stderr
+    killed = int(driver.stdout)
+    assert killed > 7
+    agents = server.rows("SELECT id FROM agents_agent")
+    assert len(agents) == killed + 2
+    for (agent,) in agents:
+        assert [status for _, status in server.runs(agent)] == ["done"]
+        assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
+        assert [role for role, _ in said(server, agent)] == ["user", "assistant"]
+    check_ledger(server)
+    assert not model.refused
+
+
+def test_killed_in_mid_answer_with_messages_waiting_all_are_answered_in_order(
+    server: MemoryWeb, model: FakeOpenAI
+) -> None:
+    agent = server.make_agent(human="Name: Bob")
+    gate = gated(text("Once upon a time there was a server."))
+    model.script(gate, text("Once more."), notes_two_facts, notes_two_facts, text("Bye."))
+    with server.page(agent) as page:
+        page.send("Tell me a story")
+        gate.release(3)
+        page.wait_for("Once")
+        page.send("I am Sarah and I like cherry pie.")
+        page.send("Goodbye")
+    server.kill()
+    assert [status for _, status in server.runs(agent)] == ["running", "queued", "queued"]
+
+    server.start()
+    eventually(lambda: server.is_idle(agent))
+    assert said(server, agent) == [
+        ("user", "Tell me a story"),
+        ("assistant", "Once more."),
+        ("user", "I am Sarah and I like cherry pie."),
+        ("assistant", "Nice to meet you, Sarah."),
+        ("user", "Goodbye"),
+        ("assistant", "Bye."),
+    ]
+    broken = "SELECT content FROM agents_message WHERE status = 'broken'"
+    assert "Once upon a time".startswith(server.one(broken))
+    assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
+    check_ledger(server)
+    assert not model.refused
+
+
+def test_killed_while_idle_nothing_is_done_again(server: MemoryWeb, model: FakeOpenAI) -> None:
+    agent = server.make_agent(human="Name: Bob")
+    model.default = notes_two_facts
+    with server.page(agent) as page:
+        key = page.send("I am Sarah and I like cherry pie.")
+        eventually(lambda: server.is_idle(agent))
+    before, asked, seq = said(server, agent), len(model.requests), server.last_seq(agent)
+    server.kill()
+    server.start()
+    with server.page(agent, after=seq) as page:
+        page.send("I am Sarah and I like cherry pie.", key)  # the page never heard "accepted"
+        assert said(server, agent) == before
+        assert len(model.requests) == asked
+        model.script(text("Still here."))
+        page.send("Are you there?")
+        page.wait_for("Still here.")
+    eventually(lambda: server.is_idle(agent))
+    check_ledger(server)
+    assert not model.refused
+
+
+def test_an_interrupted_server_does_not_wait_for_a_silent_model(
+    server: MemoryWeb, model: FakeOpenAI
+) -> None:
+    agent = server.make_agent()
+    model.script(stall("Once upon"), text("Here I am again."))
+    with server.page(agent) as page:
+        page.send("Hello")
+        page.wait_for("Once")
+    server.interrupt(within=10)
+    server.start()
+    eventually(lambda: server.is_idle(agent))
+    assert said(server, agent)[-1] == ("assistant", "Here I am again.")
+    assert not model.refused
