@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.http import HttpRequest
 
 OWNER = "owner"
@@ -25,13 +25,14 @@ def owner() -> User:
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Sign-up: the first account made becomes the administrator and takes over the owner's agents."""
+    """Sign-up: the first account becomes the administrator and takes over the owner's agents."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.ACCOUNTS and (settings.SIGNUP_OPEN or not people().exists())
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        one_at_a_time()
         first = not people().exists()
         user.is_staff = user.is_superuser = first
         saved: User = super().save_user(request, user, form, commit=commit)
@@ -44,6 +45,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise self.validation_error("username_taken")
         cleaned: str = super().clean_username(username, shallow=shallow)
         return cleaned
+
+
+def one_at_a_time() -> None:
+    """Of two people who sign up at the same moment, one is first; SQLite takes turns anyway."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE auth_user IN SHARE ROW EXCLUSIVE MODE")
 
 
 def people() -> Any:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -32,6 +33,7 @@ MOST_EVENTS = 300  # in flight
 MOST_BYTES = 1_000_000  # in flight
 BATCH = 100  # events read from the log at once
 ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
+KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 LIST_SECONDS = 0.3  # the list of agents is drawn at most so often
 
 _threads = ThreadPoolExecutor(8, thread_name_prefix="socket")
@@ -54,11 +56,11 @@ class CommandError(Exception):
     """A command that cannot be carried out, and why, for the page to show."""
 
 
-class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+class PageConsumer(AsyncWebsocketConsumer):
     """One open page of one person."""
 
     async def connect(self) -> None:
-        self.user: User = self.scope["user"]
+        self.user = cast("User", self.scope["user"])
         self.agent_id: UUID | None = None
         self.seq = 0
         self.carried: deque[dict[str, Any]] = deque(maxlen=BATCH)
@@ -198,14 +200,14 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.send(text_data=json.dumps(frame))
 
 
-# -- what is done on a thread ------------------------------------------------------------------------
+# -- what is done on a thread ----------------------------------------------------------------------
 
 
 def parse(text: str | None) -> dict[str, Any]:
     """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
     try:
         given = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise CommandError("That was not JSON.") from None
     body = given.get("body", given) if isinstance(given, dict) else None
     if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
@@ -230,8 +232,8 @@ def find_agent(user: User, body: dict[str, Any]) -> Agent:
 
 def accept_message(user: User, body: dict[str, Any]) -> None:
     text, key = body.get("text"), body.get("key")
-    if not isinstance(text, str) or not isinstance(key, str) or not 0 < len(key) <= 100:
-        raise CommandError("A message needs 'text' and a 'key' of at most 100 characters.")
+    if not isinstance(text, str) or not isinstance(key, str) or not KEY.fullmatch(key):
+        raise CommandError("A message needs 'text' and a 'key' of at most 100 letters and digits.")
     find_agent(user, body).send(text, key)
 
 
@@ -242,9 +244,7 @@ def stop_current_run(user: User, body: dict[str, Any]) -> None:
 
 def draw_list(user: User, agent_id: UUID | None) -> str:
     agents = Agent.objects.visible_to(user).with_activity()
-    return render_to_string(
-        "agents/events/_agents.html", {"agents": agents, "shown_id": agent_id}
-    )
+    return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
 
 
 def draw(

@@ -46,9 +46,8 @@ def execute(run_id: int) -> None:
     except Exception:
         logger.exception("Run %s broke off.", run_id)
     finally:
-        if connection.vendor == "sqlite":
-            return  # a file's connection stays with its thread
-        close_old_connections()
+        if connection.vendor != "sqlite":  # a file's connection stays with its thread
+            close_old_connections()
 
 
 def resume() -> int:

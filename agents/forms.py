@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from agents import tools
-from agents.memory import CLASSES, TEMPLATES, BasicBlockMemory
+from agents.memory import CLASSES, TEMPLATES
 from agents.models import Agent, Block
 
 SYSTEM_PROMPT = """\
@@ -93,9 +93,10 @@ class BaseNewBlocks(forms.BaseFormSet):
         """The blocks, not yet saved."""
         return [form.instance for form in self.forms if form.cleaned_data.get("label")]
 
-    def form_number(self, number: int) -> forms.BaseForm:
-        """An empty form with that number."""
-        return self._construct_form(number)
+
+def new_block_form(number: int) -> BlockForm:
+    """An empty form for one more block of a new agent."""
+    return BlockForm(prefix=f"blocks-{number}", use_required_attribute=False, empty_permitted=True)
 
 
 NewBlocks = forms.formset_factory(BlockForm, formset=BaseNewBlocks, extra=0, max_num=50)
@@ -143,6 +144,3 @@ class AgentForm(forms.ModelForm):
         assert isinstance(field, forms.ChoiceField)
         if own not in ("", *TEMPLATES.values()):
             field.choices = [*BUILT_IN, (own, "a template of its own")]
-
-
-__all__ = ["AgentForm", "BasicBlockMemory", "BlockForm", "BlockSettingsForm", "NewAgentForm"]

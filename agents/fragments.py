@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import F
 from django.template.loader import render_to_string
 
 from agents.context import DEFAULT_WINDOW, core_memory
-from agents.models import Agent, Block, BlockEdit, Event, Run, Step
+from agents.models import Agent, BlockEdit, Event, Run, Step
 
 Kind = Event.Kind
 
@@ -26,25 +27,13 @@ def render(agent: Agent, kind: str, data: dict[str, Any]) -> str:
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:
-    """What the core memory panel is drawn from."""
-    blocks = list(
-        agent.blocks.order_by("attachment__position", "attachment__id")
-    )
-    newest = {
-        edit.block_id: edit
-        for edit in BlockEdit.objects.filter(block__in=blocks)
-        .filter(version=models_version())
-        .select_related("step__run")
-    }
+    """What the core memory panel is drawn from: each block with its `newest_edit`."""
+    blocks = agent.core_memory()
+    edits = BlockEdit.objects.filter(block__in=blocks, version=F("block__version"))
+    newest = {edit.block_id: edit for edit in edits.select_related("step")}
     for block in blocks:
-        block.newest_edit = newest.get(block.pk)  # type: ignore[attr-defined]
+        block.newest_edit = newest.get(block.pk)
     return {"blocks": blocks, "compiled": core_memory(agent, blocks)}
-
-
-def models_version() -> Any:
-    from django.db.models import F
-
-    return F("block__version")
 
 
 def status_of(agent: Agent) -> dict[str, Any]:
@@ -107,4 +96,3 @@ SUBJECTS = {
     Kind.STEP_CHANGED: _step,
     Kind.RUN_CHANGED: _run,
 }
-__all__ = ["Block", "memory_panel", "render", "status_of"]

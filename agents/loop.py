@@ -17,6 +17,7 @@ from agents.context import compile_context, make_room
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
 from agents.models import Event, MemoryRefusal, Message, Run, Step, ToolCall
 from agents.models.event import advance
+from agents.models.message import storable
 from agents.models.run import RunLost
 from agents.tools import HEARTBEAT, Caller, ToolError
 
@@ -163,7 +164,7 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
 
 def settle(message: Message, answer: Answer, status: str) -> None:
     """Take an answer into its message; the pieces in the log are done with."""
-    message.content, message.reasoning = answer.content.replace("\0", ""), answer.reasoning
+    message.content, message.reasoning = answer.content, answer.reasoning
     message.status = status
     message.texts.all().delete()
 
@@ -233,7 +234,7 @@ def answer_call(
         run=run,
         step=step,
         role=Message.Role.TOOL,
-        content=content,
+        content=storable(content),
         tool_call_id=call.id,
         is_error=failed,
         duration_ms=milliseconds,
@@ -298,7 +299,7 @@ def left_behind(run: Run) -> Step | None:
     message = step.message
     assert message is not None
     error = "The server stopped while the model was answering."
-    keep_partial(run, step, message, Answer(**message.so_far()), Step.Status.FAILED, error)
+    keep_partial(run, step, message, Answer(*message.so_far()), Step.Status.FAILED, error)
     return None
 
 

@@ -42,4 +42,4 @@ def render(text: str) -> SafeString:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
-    return mark_safe(clean)  # noqa: S308  sanitised just above
+    return mark_safe(clean)

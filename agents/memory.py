@@ -1,4 +1,4 @@
-"""Memory classes: which blocks an agent starts with, its memory tools, and how they are compiled."""
+"""Memory classes: an agent's first blocks, its memory tools, and how blocks are compiled."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ class ChatMemory(Memory):
 
     description = "Persona and human, for a conversation of two"
 
-    def __init__(
-        self, human: str = "", persona: str = "", limit: int = DEFAULT_LIMIT
-    ) -> None:
+    def __init__(self, human: str = "", persona: str = "", limit: int = DEFAULT_LIMIT) -> None:
         super().__init__(
             [
                 Block(

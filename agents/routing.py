@@ -4,4 +4,4 @@ from django.urls import path
 
 from .consumers import PageConsumer
 
-websocket_urlpatterns = [path("ws/", PageConsumer.as_asgi())]
+websocket_urlpatterns = [path("ws/", PageConsumer.as_asgi())]  # type: ignore[arg-type]

@@ -28,7 +28,5 @@ urlpatterns = [
     path(
         "agents/<uuid:agent_id>/blocks/<uuid:block_id>/detach/", blocks.detach, name="block_detach"
     ),
-    path(
-        "agents/<uuid:agent_id>/edits/<int:edit_id>/undo/", blocks.undo, name="block_undo"
-    ),
+    path("agents/<uuid:agent_id>/edits/<int:edit_id>/undo/", blocks.undo, name="block_undo"),
 ]

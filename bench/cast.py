@@ -74,7 +74,7 @@ def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> A
 
 
 def write_history(agent: Agent, exchanges: int) -> None:
-    """Runs of one step: a message of the person and an answer. (Their events nobody reads again.)"""
+    """Runs of one step: a message of the person and an answer. Nobody reads their events again."""
     from django.db import transaction
 
     from agents.models import Agent, Message

@@ -14,6 +14,7 @@ from uuid import uuid4
 import httpx2
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from .processes import BenchError, Server
 from .stub import EDIT, MODEL, STAMP
@@ -27,7 +28,7 @@ ASK = "What did I tell you about the garden, and what should I do about it this 
 
 @dataclass(frozen=True)
 class Timing:
-    """One message in milliseconds: until its run ended; the first content's lag behind the model."""
+    """A message in milliseconds: until its run ended; its first content's lag behind the model."""
 
     took: float
     behind: float
@@ -50,12 +51,11 @@ class Page:
         found = LAST_SEQ.search(self.server.get(f"/agents/{self.agent}/"))
         if not found:
             raise BenchError("The page does not say at which event it was drawn.")
-        address = self.server.address
         self.socket: ClientConnection = await connect(
-            f"ws://{address}/ws/",
-            origin=f"http://{address}",
+            f"ws://{self.server.address}/ws/",
+            origin=Origin(f"http://{self.server.address}"),
             proxy=None,
-            max_size=None,  # type: ignore[arg-type]
+            max_size=None,
         )
         await self.command("follow", agent=self.agent, after=int(found[1]))
         return self
@@ -113,21 +113,26 @@ class RawClient:
         began, behind = time.perf_counter(), None
         messages = [*self.request["messages"], {"role": "user", "content": text}]
         while behind is None:
-            call: dict[str, Any] = {"id": "", "type": "function", "function": {"arguments": ""}}
-            stream = await self.client.chat.completions.create(
-                **self.request | {"messages": messages}
-            )
-            async for chunk in stream:
-                delta = chunk.choices[0].delta if chunk.choices else None
-                if delta and delta.content and behind is None:
-                    behind = lag(delta.content)
-                for piece in (delta and delta.tool_calls) or []:
-                    call["id"] += piece.id or ""
-                    call["function"]["name"] = "core_memory_append"
-                    call["function"]["arguments"] += piece.function.arguments
+            behind, call = await self.step(messages)
             messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": "Done."})
         return Timing((time.perf_counter() - began) * 1000, behind)
+
+    async def step(self, messages: list[dict[str, Any]]) -> tuple[float | None, dict[str, Any]]:
+        """The first content's lag, if there was content, and the tool call."""
+        behind, call_id, arguments = None, "", ""
+        stream: Any = await self.client.chat.completions.create(
+            **self.request | {"messages": messages}
+        )
+        async for chunk in stream:
+            delta = chunk.choices[0].delta if chunk.choices else None
+            if delta and delta.content and behind is None:
+                behind = lag(delta.content)
+            for piece in (delta and delta.tool_calls) or []:
+                call_id += piece.id or ""
+                arguments += piece.function.arguments
+        function = {"name": "core_memory_append", "arguments": arguments}
+        return behind, {"id": call_id, "type": "function", "function": function}
 
     async def edit(self) -> Timing:
         return await self.say(f"{EDIT} I like cherry pie.")

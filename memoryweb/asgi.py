@@ -18,7 +18,7 @@ application = ProtocolTypeRouter(
     {
         "http": http,
         "websocket": SameOriginSocket(
-            AuthMiddlewareStack(SingleUserSocket(URLRouter(websocket_urlpatterns)))
+            AuthMiddlewareStack(SingleUserSocket(URLRouter(websocket_urlpatterns)))  # type: ignore[arg-type]
         ),
     }
 )

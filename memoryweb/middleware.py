@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.http.request import validate_host
+from django.http.request import split_domain_port, validate_host
 
 from agents.accounts import owner
 
@@ -21,7 +20,10 @@ POLICY = (
     " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'; manifest-src 'self'"
 )
-PROXY_HEADERS = {"x-forwarded-for", "x-forwarded-host", "forwarded", "x-real-ip"}
+PROXY_HEADERS = {
+    *("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip"),
+    *("via", "cf-connecting-ip", "true-client-ip", "x-client-ip"),
+}
 
 
 class ContentSecurityPolicy:
@@ -38,7 +40,10 @@ class ContentSecurityPolicy:
 
 
 class SingleUser:
-    """Where no accounts were set up, whoever comes from this machine is the one owner."""
+    """Where no accounts were set up, whoever comes from this machine is the one owner.
+
+    But not what a page from elsewhere asks for in their browser, be it only to look.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -47,15 +52,22 @@ class SingleUser:
         if settings.ACCOUNTS:
             return self.get_response(request)
         request.get_host()  # DisallowedHost unless it is a name of this machine
-        if not from_this_machine(request.META.get("REMOTE_ADDR", ""), set(map(header, request.META))):
-            return HttpResponse(
+        if not from_this_machine(
+            request.META.get("REMOTE_ADDR", ""), set(map(header, request.META))
+        ):
+            return refusal(
                 "memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1 to let"
-                " others log in.",
-                status=403,
-                content_type="text/plain",
+                " others log in."
             )
+        origin = request.headers.get("Origin")
+        if origin is not None and not same_origin(origin, request.get_host()):
+            return refusal("memoryweb answers its own pages only.")
         request.user = owner()
         return self.get_response(request)
+
+
+def refusal(words: str) -> HttpResponse:
+    return HttpResponse(words, status=403, content_type="text/plain")
 
 
 def header(name: str) -> str:
@@ -88,11 +100,12 @@ class SameOriginSocket:
 
 def same_origin(origin: str, host: str) -> bool:
     """Whether a page at `origin` may open a socket to `host`."""
-    name = urlsplit(f"//{host}").hostname or ""
-    name = f"[{name}]" if ":" in name else name
-    if not validate_host(name, settings.ALLOWED_HOSTS):
+    name, _ = split_domain_port(host)
+    if not name or not validate_host(name, settings.ALLOWED_HOSTS):
         return False
-    return origin in settings.CSRF_TRUSTED_ORIGINS or urlsplit(origin).netloc == host
+    scheme, _, netloc = origin.lower().partition("://")
+    same = scheme in ("http", "https") and netloc == host.lower()
+    return same or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
 class SingleUserSocket:

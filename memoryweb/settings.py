@@ -20,7 +20,7 @@ DATA.mkdir(parents=True, exist_ok=True)
 
 def _secret_key() -> str:
     """The key in MEMORYWEB_SECRET_KEY, else one made at the first start and kept in the data."""
-    if key := env.str("MEMORYWEB_SECRET_KEY", default=""):
+    if key := str(env.str("MEMORYWEB_SECRET_KEY", default="")):
         return key
     path = DATA / "secret_key"
     if not path.exists():
@@ -163,6 +163,7 @@ RUN_THREADS = env.int("MEMORYWEB_RUN_THREADS", default=32)
 RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
 PROCRASTINATE_WORKER_DEFAULTS = {
     "concurrency": env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16),
+    "fetch_job_polling_interval": 0.5,  # a notification that comes during a fetch is missed
     "update_heartbeat_interval": 5,
     "stalled_worker_timeout": 15,
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from pytest_django import Settings
 
 from agents.llm import endpoints
@@ -15,6 +16,16 @@ from agents.models import Agent, Run
 from tests.fake_openai import FakeOpenAI
 
 Ask = Callable[..., Run]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """SQLite's test database is a file, as the real one is: runs and sockets have threads."""
+    if connection.vendor == "sqlite":
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def kinds(agent: Agent) -> list[str]:
     return list(agent.events.order_by("seq").values_list("kind", flat=True))
 
 
-# -- append, replace, set_value ----------------------------------------------------------------------
+# -- append, replace, set_value --------------------------------------------------------------------
 
 
 def test_append_adds_a_line(human: Block, by: Editor) -> None:
@@ -115,7 +115,7 @@ def test_where_nothing_changes_nothing_is_written(
     assert (stored(human).version, human.edits.count(), kinds(agent)) == (0, 0, before)
 
 
-# -- the limit -----------------------------------------------------------------------------------------
+# -- the limit -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("character", ["x", "é", "語", "😀", "\n"])
@@ -124,7 +124,7 @@ def test_the_limit_counts_code_points(character: str, human: Block, by: Editor) 
     assert len(stored(human).value) == 2000
     with pytest.raises(
         MemoryRefusal,
-        match="^block 'human' would be 2,001 of 2,000 characters; shorten it by 1 or move",
+        match=r"^block 'human' would be 2,001 of 2,000 characters; shorten it by 1 or move",
     ):
         human.set_value(character * 2001, by=by)
     assert len(stored(human).value) == 2000
@@ -165,7 +165,7 @@ def test_what_a_database_cannot_hold_is_refused(text: str, human: Block, by: Edi
     assert stored(human).value == "Name: Bob"
 
 
-# -- read-only -----------------------------------------------------------------------------------------
+# -- read-only -------------------------------------------------------------------------------------
 
 
 def test_a_read_only_block_is_written_by_people_only(
@@ -183,7 +183,7 @@ def test_a_read_only_block_is_written_by_people_only(
     assert stored(human).value == "Name: Bob\nBy hand"
 
 
-# -- version and ledger ----------------------------------------------------------------------------------
+# -- version and ledger ----------------------------------------------------------------------------
 
 
 def test_each_write_is_a_version_and_a_row_of_the_ledger(
@@ -220,7 +220,7 @@ def test_a_version_is_written_once(human: Block, by: Editor) -> None:
         BlockEdit.objects.create(block=human, version=edit.version, editor_kind="x")
 
 
-# -- undo --------------------------------------------------------------------------------------------------
+# -- undo ------------------------------------------------------------------------------------------
 
 
 def test_the_newest_edit_is_taken_back_by_a_new_one(human: Block, by: Editor) -> None:
@@ -248,7 +248,47 @@ def test_undoing_a_line_that_was_added_keeps_the_lines_after_it(human: Block, by
     older = made(human.append("Likes pie", by=by))
     human.set_value("Called Bob\n" + stored(human).value, by=by)
     human.undo(older, by=by)
-    assert stored(human).value.strip() == "Called Bob\nName: Bob"
+    assert stored(human).value == "Called Bob\nName: Bob"
+
+
+def test_of_two_lines_added_one_after_the_other_either_can_be_undone(
+    human: Block, by: Editor
+) -> None:
+    first, second = made(human.append("Likes pie", by=by)), made(human.append("Has a dog", by=by))
+    human.undo(first, by=by)
+    assert human.undo(first, by=by) is None
+    assert stored(human).value == "Name: Bob\nHas a dog"
+    human.undo(second, by=by)
+    assert stored(human).value == "Name: Bob"
+
+
+def test_the_first_line_of_a_block_can_be_undone_under_the_next(human: Block, by: Editor) -> None:
+    human.set_value("", by=by)
+    first = made(human.append("Likes pie", by=by))
+    human.append("Has a dog", by=by)
+    human.undo(first, by=by)
+    assert stored(human).value == "Has a dog"
+
+
+def test_many_lines_added_can_be_undone_in_any_order(human: Block, by: Editor) -> None:
+    human.set_value("", by=by)
+    edits = {n: made(human.append(f"Fact {n}", by=by)) for n in range(8)}
+    left = list(edits)
+    for number in random.Random(3).sample(left, 7):
+        left.remove(number)
+        human.undo(edits[number], by=by)
+        assert stored(human).value == "\n".join(f"Fact {n}" for n in left)
+
+
+def test_a_line_taken_away_comes_back_though_another_was_added_there(
+    human: Block, by: Editor
+) -> None:
+    human.set_value(THREE_LINES, by=by)
+    edit = made(human.set_value("Name: Bob\nCity: Riga", by=by))
+    human.append("Has a dog", by=by)
+    human.undo(edit, by=by)
+    assert stored(human).value == THREE_LINES + "\nHas a dog"
+    assert human.undo(edit, by=by) is None
 
 
 def test_undo_is_refused_where_the_same_lines_changed_since(
@@ -278,7 +318,15 @@ def test_undoing_twice_changes_nothing_more(human: Block, by: Editor) -> None:
     assert stored(human).value == THREE_LINES
 
 
-# -- who is told -----------------------------------------------------------------------------------------
+def test_an_edit_undone_and_redone_can_be_undone_again(human: Block, by: Editor) -> None:
+    edit = made(human.append("Likes pie", by=by))
+    human.undo(made(human.undo(edit, by=by)), by=by)
+    human.append("Has a dog", by=by)
+    human.undo(edit, by=by)
+    assert stored(human).value == "Name: Bob\nHas a dog"
+
+
+# -- who is told -----------------------------------------------------------------------------------
 
 
 def test_an_edit_is_in_the_log_of_every_agent_that_holds_the_block(
@@ -323,7 +371,7 @@ def test_a_log_has_no_gap_after_a_change_that_was_given_up(
     assert stored(human).value == "Name: Bob\nKept"
 
 
-# -- settings ----------------------------------------------------------------------------------------------
+# -- settings --------------------------------------------------------------------------------------
 
 
 def test_settings_are_changed_and_told(human: Block, agent: Agent) -> None:
@@ -377,7 +425,7 @@ def test_settings_are_given_to_the_block_as_it_is_now(human: Block, by: Editor) 
     assert (stored(human).value, stored(human).version) == ("Name: Bob\nLikes pie", 1)
 
 
-# -- holding blocks ------------------------------------------------------------------------------------------
+# -- holding blocks --------------------------------------------------------------------------------
 
 
 def test_blocks_are_held_in_order_and_each_label_once(agent: Agent, alice: User) -> None:
@@ -396,7 +444,7 @@ def test_a_block_let_go_keeps_its_ledger(agent: Agent, human: Block, by: Editor)
     assert kinds(agent)[-1] == Event.Kind.MEMORY_CHANGED
 
 
-# -- merging what two people did -------------------------------------------------------------------------------
+# -- merging what two people did -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -470,7 +518,7 @@ def with_changes(chance: random.Random, lines: list[str], who: str) -> list[str]
     return changed
 
 
-# -- showing what changed ----------------------------------------------------------------------------------------
+# -- showing what changed --------------------------------------------------------------------------
 
 
 def test_words_are_shown_as_added_and_removed() -> None:

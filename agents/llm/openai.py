@@ -31,6 +31,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from agents import background
 from agents.models import ToolCall
+from agents.models.message import storable
 
 from .endpoints import Endpoint, ModelError
 
@@ -70,9 +71,11 @@ class Answer:
             return []
         extra = delta.model_extra or {}
         if thought := extra.get("reasoning_content") or extra.get("reasoning"):
-            self.reasoning += str(thought)
-            deltas.append(Delta("reasoning", str(thought)))
+            thought = storable(str(thought))
+            self.reasoning += thought
+            deltas.append(Delta("reasoning", thought))
         if text := delta.content or delta.refusal:
+            text = storable(text)
             self.content += text
             deltas.append(Delta("content", text))
         for piece in delta.tool_calls or []:
@@ -80,7 +83,7 @@ class Answer:
         return deltas
 
     def _add_call(self, piece: Any) -> None:
-        """Calls come in pieces, told apart by their index, or where a server sends none, their id."""
+        """Calls come in pieces, told apart by index, or where a server sends none, by id."""
         index = piece.index
         if index is None:
             index = len(self.calls) - (not piece.id and bool(self.calls))
@@ -101,12 +104,12 @@ class Answer:
         seen: set[str] = set()
         calls = []
         for number, call in enumerate(self.calls, 1):
-            call_id = call["id"][:40]
+            call_id = storable(call["id"])[:40]
             if not call_id or call_id in seen:
                 call_id = f"{call_id[:32] or 'call'}_{number}"
             seen.add(call_id)
             name = re.sub(r"[^a-zA-Z0-9_-]", "_", call["name"])[:64] or "unnamed"
-            calls.append(ToolCall(call_id, name, call["arguments"].replace("\0", "")))
+            calls.append(ToolCall(call_id, name, storable(call["arguments"])))
         return calls
 
 

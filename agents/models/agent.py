@@ -133,9 +133,7 @@ class Agent(models.Model):
         for field, value in changes.items():
             setattr(self, field, value)
         self.save(update_fields=[*changes, "updated_at"])
-        self.record(
-            Event(kind=Event.Kind.AGENT_CHANGED), Event(kind=Event.Kind.MEMORY_CHANGED)
-        )
+        self.record(Event(kind=Event.Kind.AGENT_CHANGED), Event(kind=Event.Kind.MEMORY_CHANGED))
 
     @transaction.atomic
     def trash(self) -> None:

@@ -16,15 +16,17 @@ from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
 from .event import Event
+from .message import NO_TEXT
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
+    from django.contrib.auth.models import User
 
     from .block_edit import BlockEdit
     from .step import Step
 
 DEFAULT_LIMIT = 2000
-LABEL = re.compile(r"[\w./-]+(?: [\w./-]+)*\Z")
+LABEL = re.compile(r"\A[\w./-]+(?: [\w./-]+)*\Z")
+
 
 
 class MemoryRefusal(Exception):
@@ -37,7 +39,7 @@ class Editor:
 
     kind: str
     name: str
-    user: AbstractBaseUser | None = None
+    user: User | None = None
     step: Step | None = None
     tool_call_id: str = ""
 
@@ -52,7 +54,7 @@ class Editor:
         return cls(cls.AGENT, step.run.agent.name, step=step, tool_call_id=tool_call_id)
 
     @classmethod
-    def person(cls, user: AbstractBaseUser, kind: str = PERSON) -> Editor:
+    def person(cls, user: User, kind: str = PERSON) -> Editor:
         return cls(kind, user.get_username(), user=user)
 
 
@@ -84,6 +86,8 @@ class Block(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
+    newest_edit: BlockEdit | None = None  # set where blocks are read to be shown
+
     class Meta:
         ordering = ["label"]
         constraints = [
@@ -99,8 +103,8 @@ class Block(models.Model):
     def clean(self) -> None:
         if len(self.value) > self.limit:
             raise ValidationError({"value": self._over_limit(self.value)})
-        if "\0" in self.value:
-            raise ValidationError({"value": "A block cannot hold the character NUL."})
+        if bad := NO_TEXT.search(self.value):
+            raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
         for attachment in self.attachment_set.exclude(label=self.label):
             if attachment.agent.attachments.filter(label=self.label).exists():
                 raise ValidationError(
@@ -174,8 +178,8 @@ class Block(models.Model):
             return None
         if len(after) > self.limit:
             raise MemoryRefusal(self._over_limit(after))
-        if "\0" in after:
-            raise MemoryRefusal("A block cannot hold the character NUL; leave it out.")
+        if bad := NO_TEXT.search(after):
+            raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
         self.value, self.version = after, self.version + 1
         self.save(update_fields=["value", "version", "updated_at"])
         edit = BlockEdit.objects.create(

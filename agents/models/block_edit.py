@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
 
 from django.conf import settings
 from django.db import models
@@ -11,9 +11,6 @@ from merge3 import Merge3
 from agents.diff import Piece, words_changed
 
 from .block import Block, MemoryRefusal
-
-if TYPE_CHECKING:
-    from .agent import Agent
 
 
 class BlockEdit(models.Model):
@@ -47,26 +44,53 @@ class BlockEdit(models.Model):
         return words_changed(self.before, self.after)
 
     def taken_back(self, value: str) -> str:
-        """`value` without this edit's change; MemoryRefusal if later edits touched the same lines."""
+        """`value` without this edit's change; MemoryRefusal if the same lines changed again.
+
+        An edit that is taken back already stays so; undo the undo to have it again.
+        """
         if value == self.after:
             return self.before
-        lines = [text.splitlines(keepends=True) for text in (self.after, value, self.before)]
-        merge = Merge3(*lines)
-        if any(group[0] == "conflict" for group in merge.merge_groups()):
-            raise MemoryRefusal(
-                f"Version {self.version} of block '{self.block.label}' cannot be undone by itself:"
-                " the same lines were changed again since. Undo the later edits first,"
-                " or edit the block."
-            )
-        return "".join(merge.merge_lines())
+        undo = BlockEdit.objects.filter(undoes=self).first()
+        if undo and not BlockEdit.objects.filter(undoes=undo).exists():
+            return value
+        after, now, before = (terminated(text) for text in (self.after, value, self.before))
+        standing: dict[int, int] = {}  # where the lines of `after` stand now
+        for a, b, size in SequenceMatcher(None, after, now, autojunk=False).get_matching_blocks():
+            standing |= zip(range(a, a + size), range(b, b + size), strict=True)
+        changes = SequenceMatcher(None, after, before, autojunk=False).get_opcodes()
+        for tag, start, end, old_start, old_end in reversed(changes):
+            if tag != "equal":
+                now[self._place(standing, start, end)] = before[old_start:old_end]
+        return "".join(now).removesuffix("\n")
+
+    def _place(self, standing: dict[int, int], start: int, end: int) -> slice:
+        """Where lines `start` to `end` of `after` stand now, all of them and side by side."""
+        if start < end:
+            places = [standing.get(line, -1) for line in range(start, end)]
+            first = places[0]
+            if first >= 0 and places == [*range(first, first + len(places))]:
+                return slice(first, first + len(places))
+        elif start - 1 in standing:  # nothing stands there: below the line before
+            return slice(standing[start - 1] + 1, standing[start - 1] + 1)
+        elif start in standing or not self.after:
+            return slice(standing.get(start, 0), standing.get(start, 0))
+        raise MemoryRefusal(
+            f"Version {self.version} of block '{self.block.label}' cannot be undone by itself:"
+            " the same lines were changed again since. Undo the later edits first,"
+            " or edit the block."
+        )
+
+
+def terminated(text: str) -> list[str]:
+    """A text's lines, each with its end, also the last one; no line where there is no text."""
+    return [f"{line}\n" for line in text.split("\n")] if text else []
 
 
 def merged(base: str, mine: str, theirs: str) -> tuple[str, bool]:
-    """Merge two changes of `base`, by lines; True if some lines hold both versions to choose from."""
-    texts = [[f"{line}\n" for line in text.split("\n")] for text in (base, mine, theirs)]
+    """Merge two changes of `base` by lines; True if some lines hold both, to choose from."""
     lines: list[str] = []
     conflict = False
-    for group in Merge3(*texts).merge_groups():
+    for group in Merge3(terminated(base), terminated(mine), terminated(theirs)).merge_groups():
         if group[0] == "conflict":
             conflict = True
             lines += [*group[2], *(line for line in group[3] if line not in group[2])]

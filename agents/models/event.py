@@ -21,7 +21,7 @@ class EventQuerySet(models.QuerySet["Event"]):
 class Event(models.Model):
     """A change as everyone who looks at the agent is told of it. Made only by `Agent.record()`.
 
-    `data` holds ids and, for TEXT, the text itself: `{"message": 7, "field": "content", "text": "…"}`.
+    `data` holds ids and, for TEXT, the text: `{"message": 7, "field": "content", "text": "…"}`.
     Between two events of one agent `seq` rises by one, except where finished drafts' TEXT events
     were deleted: the message's final form, which came after them, holds all they said.
     """

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple, Self
 
 from django.db import models
+
+NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
+
+
+def storable(text: str) -> str:
+    """Text with a mark in place of each character that a database cannot hold."""
+    return NO_TEXT.sub("\ufffd", text)
+
+
+class Said(NamedTuple):
+    """The text and the reasoning of a message."""
+
+    content: str
+    reasoning: str
 
 
 class ToolCall(NamedTuple):
@@ -18,8 +33,9 @@ class ToolCall(NamedTuple):
     def pretty(self) -> str:
         """The arguments with one name a line where they are JSON, else as they came."""
         try:
-            return json.dumps(json.loads(self.arguments), indent=2, ensure_ascii=False)
-        except ValueError:
+            pretty = json.dumps(json.loads(self.arguments), indent=2, ensure_ascii=False)
+            return storable(pretty)
+        except (ValueError, RecursionError):
             return self.arguments
 
 
@@ -99,10 +115,9 @@ class Message(models.Model):
 
     # -- drafts ------------------------------------------------------------------------------
 
-    def so_far(self) -> dict[str, str]:
-        """What is already streamed of a draft: `{"content": …, "reasoning": …}`."""
+    def so_far(self) -> Said:
+        """What is already streamed of a draft."""
         said = {"content": "", "reasoning": ""}
         for event in self.texts.order_by("seq"):
             said[event.data["field"]] += event.data["text"]
-        return said
-
+        return Said(**said)

@@ -12,7 +12,7 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 
 from .event import Event, advance
-from .message import Message
+from .message import Message, storable
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -118,14 +118,12 @@ class Run(models.Model):
         The same `key` again gives the same run. Raises ValidationError for a text that is empty
         or over 100,000 characters.
         """
-        text = checked(text)
+        text, key = checked(text), storable(key)
         agent = agent.locked()
         if same := cls.objects.filter(agent=agent, key=key).first():
             return same
         run = cls.objects.create(agent=agent, key=key, text=text)
-        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exclude(
-            pk=run.pk
-        ):
+        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exclude(pk=run.pk):
             agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
         else:
             run._begin()
@@ -278,7 +276,7 @@ class Run(models.Model):
 
 def checked(text: str) -> str:
     """A message's text, if it may be sent."""
-    text = text.replace("\0", "").strip()
+    text = text.replace("\0", "").encode(errors="replace").decode().strip()
     if not text:
         raise ValidationError("The message is empty; write something first.")
     if len(text) > LONGEST_MESSAGE:

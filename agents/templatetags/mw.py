@@ -56,9 +56,8 @@ def change_size(edit: BlockEdit) -> str:
 @register.filter
 def marked(block: Block) -> list[Piece]:
     """A block's value with what its newest edit changed."""
-    edit: BlockEdit | None = getattr(block, "newest_edit", None)
-    if edit:
-        return edit.pieces()
+    if block.newest_edit:
+        return block.newest_edit.pieces()
     return [Piece("same", block.value)] if block.value else []
 
 

@@ -52,7 +52,7 @@ class Tool:
         """
         try:
             given = json.loads(text or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ToolError(f"The arguments of {self.name} are not JSON ({error}).") from None
         if not isinstance(given, dict):
             raise ToolError(
@@ -72,7 +72,7 @@ def arguments_of(text: str) -> dict[str, Any]:
     """The arguments in a model's text, unchecked; {} where they are no JSON object."""
     try:
         given = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return given if isinstance(given, dict) else {}
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.forms import AgentForm, NewAgentForm, NewBlocks
-from agents.memory import CLASSES, BasicBlockMemory, ChatMemory
+from agents.forms import AgentForm, BaseNewBlocks, NewAgentForm, NewBlocks, new_block_form
+from agents.memory import CLASSES, ChatMemory
 from agents.models import Agent
 from agents.views.pages import listed
+from agents.views.request import Request
 
 
 @login_required
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: Request) -> HttpResponse:
     """Make an agent."""
     form = NewAgentForm(request.POST or None)
-    blocks = NewBlocks(request.POST or None, prefix="blocks", initial=first_blocks())
+    blocks = cast(
+        "BaseNewBlocks", NewBlocks(request.POST or None, prefix="blocks", initial=first_blocks())
+    )
     if request.method == "POST" and form.is_valid() and blocks.is_valid():
         agent = form.create(request.user, blocks.filled())
         return redirect("agent", agent.pk)
@@ -40,15 +43,16 @@ def first_blocks() -> list[dict[str, Any]]:
 
 @login_required
 @require_GET
-def new_block(request: HttpRequest) -> HttpResponse:
+def new_block(request: Request) -> HttpResponse:
     """One more empty block for the form of a new agent."""
-    number = min(int(request.GET.get("n", "0")) if request.GET.get("n", "").isdigit() else 0, 50)
-    form = NewBlocks(prefix="blocks").form_number(number)
-    return render(request, "agents/_new_block.html", {"form": form, "number": number})
+    asked = request.GET.get("n", "")[:3]
+    number = min(int(asked) if asked.isdecimal() else 0, 50)
+    context = {"form": new_block_form(number), "number": number}
+    return render(request, "agents/_new_block.html", context)
 
 
 @login_required
-def change(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def change(request: Request, agent_id: UUID) -> HttpResponse:
     """An agent's settings."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     form = AgentForm(request.POST or None, instance=agent)
@@ -60,7 +64,7 @@ def change(request: HttpRequest, agent_id: UUID) -> HttpResponse:
 
 
 @login_required
-def delete(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def delete(request: Request, agent_id: UUID) -> HttpResponse:
     """Ask, then delete; the agent can be brought back for 30 days."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     if request.method == "POST":
@@ -71,7 +75,7 @@ def delete(request: HttpRequest, agent_id: UUID) -> HttpResponse:
 
 @login_required
 @require_GET
-def deleted(request: HttpRequest) -> HttpResponse:
+def deleted(request: Request) -> HttpResponse:
     """Deleted agents that can still be brought back."""
     trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
     return render(request, "agents/deleted.html", {"trashed": trashed, **listed(request)})
@@ -79,11 +83,8 @@ def deleted(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def restore(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def restore(request: Request, agent_id: UUID) -> HttpResponse:
     """Bring a deleted agent back."""
     agent = get_object_or_404(Agent.objects.trashed_by(request.user), pk=agent_id)
     agent.restore()
     return redirect("agent", agent.pk)
-
-
-__all__ = ["BasicBlockMemory", "change", "delete", "deleted", "new", "new_block", "restore"]

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST
 
@@ -15,10 +15,11 @@ from agents.diff import words_changed
 from agents.forms import BlockForm, BlockSettingsForm
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
 from agents.models.block_edit import merged
+from agents.views.request import Request
 
 
 @login_required
-def edit(request: HttpRequest, agent_id: UUID, block_id: UUID) -> HttpResponse:
+def edit(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """The editor of a block's value; saving over somebody else's change asks first.
 
     POST: `value`, `version` (what the person began from). 409 with both versions and a merge of
@@ -43,11 +44,10 @@ def edit(request: HttpRequest, agent_id: UUID, block_id: UUID) -> HttpResponse:
     return HttpResponse()  # the editor closes; the socket brings the new value
 
 
-def conflict(
-    request: HttpRequest, agent: Agent, block: Block, mine: str, version: str
-) -> HttpResponse:
+def conflict(request: Request, agent: Agent, block: Block, mine: str, version: str) -> HttpResponse:
     """Both versions and their merge, to choose from."""
-    known = version.isdigit() and block.edits.filter(version=int(version) + 1).first()
+    number = int(version) if version.isdecimal() and len(version) < 10 else -1
+    known = block.edits.filter(version=number + 1).first()
     base = known.before if known else block.value
     merge, overlaps = merged(base, mine, block.value)
     context = {
@@ -65,7 +65,7 @@ def conflict(
 
 @login_required
 @require_POST
-def undo(request: HttpRequest, agent_id: UUID, edit_id: int) -> HttpResponse:
+def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
     """Take an edit back."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     edit = get_object_or_404(BlockEdit, pk=edit_id, block__agents=agent)
@@ -78,7 +78,7 @@ def undo(request: HttpRequest, agent_id: UUID, edit_id: int) -> HttpResponse:
 
 
 @login_required
-def configure(request: HttpRequest, agent_id: UUID, block_id: UUID) -> HttpResponse:
+def configure(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Label, description, limit and read-only of a block."""
     agent, block = find(request, agent_id, block_id)
     form = BlockSettingsForm(request.POST or None, instance=block)
@@ -94,7 +94,7 @@ def configure(request: HttpRequest, agent_id: UUID, block_id: UUID) -> HttpRespo
 
 
 @login_required
-def new(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def new(request: Request, agent_id: UUID) -> HttpResponse:
     """A further block for an agent."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     form = BlockForm(request.POST or None, instance=Block(owner=agent.owner))
@@ -111,14 +111,14 @@ def new(request: HttpRequest, agent_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def detach(request: HttpRequest, agent_id: UUID, block_id: UUID) -> HttpResponse:
+def detach(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Take a block out of an agent's core memory."""
     agent, block = find(request, agent_id, block_id)
     agent.detach(block)
     return HttpResponse(status=204)
 
 
-def find(request: HttpRequest, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:
+def find(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     return agent, get_object_or_404(agent.blocks, pk=block_id)
 

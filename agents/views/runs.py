@@ -6,18 +6,19 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Agent, Run
 from agents.models.event import snapshot
 from agents.views.pages import transcript
+from agents.views.request import Request
 
 
 @login_required
 @require_GET
-def older(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """The runs before one, for scrolling up."""
     with snapshot():
         agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
@@ -27,7 +28,7 @@ def older(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def send(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def send(request: Request, agent_id: UUID) -> HttpResponse:
     """Accept a message."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     try:
@@ -41,7 +42,7 @@ def send(request: HttpRequest, agent_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def stop(request: HttpRequest, agent_id: UUID) -> HttpResponse:
+def stop(request: Request, agent_id: UUID) -> HttpResponse:
     """Stop the run that goes on."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     if run := agent.current_run():
@@ -51,7 +52,7 @@ def stop(request: HttpRequest, agent_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def retry(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """Go on with a run that failed."""
     run = find_run(request, agent_id, run_id)
     run.retry()
@@ -60,7 +61,7 @@ def retry(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def queued(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
+def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """Change a message that still waits, or take it back."""
     run = find_run(request, agent_id, run_id)
     if "withdraw" in request.POST:
@@ -74,11 +75,11 @@ def queued(request: HttpRequest, agent_id: UUID, run_id: int) -> HttpResponse:
     return done(request, run.agent)
 
 
-def find_run(request: HttpRequest, agent_id: UUID, run_id: int) -> Run:
+def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     return get_object_or_404(Run.objects.select_related("agent"), agent=agent, pk=run_id)
 
 
-def done(request: HttpRequest, agent: Agent) -> HttpResponse:
+def done(request: Request, agent: Agent) -> HttpResponse:
     """The socket brings what changed; without one, the page is loaded anew."""
     return HttpResponse(status=204) if request.htmx else redirect("agent", agent.pk)

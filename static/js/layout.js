@@ -26,7 +26,7 @@
     if (!root.classList.contains("drawer-open")) return;
     for (const zone of Object.keys(wide)) {
       const drawer = document.getElementById(zone);
-      if (root.classList.contains(open(zone)) && !drawer?.contains(event.target) && !event.target.closest("[data-show-block]")) set(zone, false);
+      if (root.classList.contains(open(zone)) && !event.composedPath().includes(drawer) && !event.target.closest("[data-show-block]")) set(zone, false);
     }
   });
   document.addEventListener("memoryweb:open", (event) => isOpen(event.detail) || set(event.detail, true));

@@ -1,0 +1,188 @@
+"""A real browser against a real server. A test fails on any complaint in the browser's console."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    WebError,
+    WebSocketRoute,
+    expect,
+)
+
+from tests.fake_openai import FakeOpenAI
+from tests.server import MemoryWeb, eventually
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 15_000  # milliseconds; what is awaited comes at once, unless the machine is busy
+WIDE = {"width": 1440, "height": 900}
+NARROW = {"width": 390, "height": 844}
+
+Chat = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The installed browser, which asks nobody for anything."""
+    wanted = os.environ.get("MEMORYWEB_TEST_BROWSER", "")
+    path = wanted or next(filter(None, map(shutil.which, NAMES)), "")
+    if not path:
+        pytest.fail(
+            "There is no browser: install Chromium or Chrome, or name one in"
+            " MEMORYWEB_TEST_BROWSER. `make test` does that by itself."
+        )
+    return browser_type_launch_args | {
+        "executable_path": path,
+        "args": [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+        ],
+    }
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return browser_context_args | {"viewport": WIDE, "reduced_motion": "reduce"}
+
+
+@pytest.fixture
+def expected_complaints() -> list[str]:
+    """Patterns of what the browser may say in this test."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(context: BrowserContext, expected_complaints: list[str]) -> Iterator[None]:
+    """No error in the console, no breach of the Content-Security-Policy, no exception."""
+    heard: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            heard.append(f"{message.type}: {message.text} ({message.location.get('url')})")
+
+    def note_exception(error: WebError) -> None:
+        heard.append(f"exception: {error.error}")
+
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    context.on("console", note)
+    context.on("weberror", note_exception)
+    yield
+    unexpected = [
+        words for words in heard if not any(re.search(p, words) for p in expected_complaints)
+    ]
+    assert not unexpected, "The browser complained:\n" + "\n".join(unexpected)
+
+
+@pytest.fixture(scope="session")
+def fake_model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as model:
+        yield model
+
+
+@pytest.fixture(scope="session")
+def scripted_server(
+    fake_model: FakeOpenAI, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MemoryWeb]:
+    with MemoryWeb(tmp_path_factory.mktemp("scripted"), fake_model) as server:
+        yield server
+
+
+@pytest.fixture
+def server(scripted_server: MemoryWeb) -> MemoryWeb:
+    """A server whose model is `model`."""
+    return scripted_server
+
+
+@pytest.fixture
+def model(fake_model: FakeOpenAI) -> Iterator[FakeOpenAI]:
+    """The scripted model of `server`; a test uses up what it scripts."""
+    yield fake_model
+    assert not fake_model.refused
+    assert not fake_model.unused
+
+
+@pytest.fixture
+def chat(context: BrowserContext, server: MemoryWeb) -> Chat:
+    """Open the page of an agent; back when its socket listens."""
+
+    def open_page(agent: str, route: Callable[[WebSocketRoute], None] | None = None) -> Page:
+        page = context.new_page()
+        if route:
+            page.route_web_socket(re.compile("/ws/$"), route)
+        with page.expect_websocket() if not route else nullcontext():
+            page.goto(f"{server.url}/agents/{agent}/")
+        caught_up(page, server, agent)
+        return page
+
+    return open_page
+
+
+def caught_up(page: Page, server: MemoryWeb, agent: str) -> None:
+    """The page has drawn all that is in the agent's log."""
+    eventually(lambda: seq_of(page) == server.last_seq(agent))
+
+
+def seq_of(page: Page) -> int:
+    return int(page.locator("#chat").get_attribute("data-seq") or 0)
+
+
+# -- the page in the words of its anatomy ---------------------------------------------------------
+
+
+def log(page: Page) -> Locator:
+    return page.get_by_role("log", name="Conversation")
+
+
+def composer(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message", exact=True)
+
+
+def status(page: Page) -> Locator:
+    return page.get_by_role("status")
+
+
+def memory(page: Page) -> Locator:
+    return page.get_by_role("region", name="Core memory")
+
+
+def block(page: Page, label: str = "human") -> Locator:
+    return memory(page).get_by_role("group", name=label, exact=True)
+
+
+def button(scope: Page | Locator, name: str) -> Locator:
+    return scope.get_by_role("button", name=name, exact=True)
+
+
+def say(page: Page, words: str) -> None:
+    """Type a message and send it with Enter; the box is empty once it is stored."""
+    composer(page).fill(words)
+    composer(page).press("Enter")
+    expect(composer(page)).to_have_value("")
+
+
+def make_agent(page: Page, name: str) -> None:
+    """Make an agent by the form, as it stands but for its name."""
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
+    button(page, "Make the agent").click()
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+
+
+def demo_server(folder: Path) -> MemoryWeb:
+    """A server as `make run` starts it: nothing set, nothing stored, the demo model."""
+    return MemoryWeb(folder)

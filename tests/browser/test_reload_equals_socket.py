@@ -1,0 +1,301 @@
+"""Reload equals socket: a page that was told of an event looks like one that was loaded after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from agents.models import Event
+from tests.browser.conftest import Chat, caught_up, log, status
+from tests.fake_openai import FakeOpenAI, calls, gated, reasoning, stall, text, text_and_calls
+from tests.fake_openai import status as refusal
+from tests.server import MemoryWeb, dashed, eventually
+
+pytestmark = pytest.mark.browser
+
+PARTS = ("header", "log", "empty", "queue", "status", "core-memory")
+NORMALISED = """(id) => {
+  const part = document.getElementById(id).cloneNode(true);
+  for (const element of part.querySelectorAll("*")) {
+    for (const name of ["data-htmx-powered", "data-seen", "data-glow", "open", "tabindex"]) {
+      element.removeAttribute(name);
+    }
+    if (!element.getAttribute("class")?.trim()) element.removeAttribute("class");
+    if (element.nodeName === "TIME") element.textContent = "";
+  }
+  return part.innerHTML.replace(/\\s+/g, " ").replace(/> | </g, (two) => two.trim());
+}"""
+RENAME = (
+    "core_memory_replace",
+    {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
+)
+APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"})
+
+
+@dataclass
+class Stage:
+    """An agent with a conversation behind it, whose page is about to be told of something."""
+
+    server: MemoryWeb
+    model: FakeOpenAI
+    agent: str
+    sent: int = 0
+    on_leaving: list[Callable[[], Any]] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return f"/agents/{self.agent}"
+
+    def send(self, words: str) -> None:
+        self.sent += 1
+        answer = self.server.post(f"{self.path}/messages/", text=words, key=f"key-{self.sent}")
+        assert answer.status == 204
+
+    def stop(self) -> None:
+        self.server.post(f"{self.path}/stop/")
+
+    def rest(self) -> None:
+        eventually(lambda: self.server.is_idle(self.agent))
+
+    def converse(self) -> None:
+        """An exchange with an edit of memory."""
+        self.model.script(text_and_calls("Noting.", RENAME), text("**Nice** to meet you."))
+        self.send("My name is Sarah.")
+        self.rest()
+
+    def hold(self, answer: Any, pieces: int = 0) -> None:
+        """The model's next answer stops after so many pieces, until the test ends."""
+        gate = gated(answer)
+        self.model.script(gate)
+        gate.release(pieces)
+        self.on_leaving.append(gate.open)
+
+    def wait_for(self, kind: str) -> None:
+        eventually(lambda: kind in self.server.kinds_after(self.agent, 0))
+
+    def configure(self, **changes: str | int) -> None:
+        form: dict[str, str | int] = {"name": "Tutor", "model": "", "max_steps": 50}
+        assert self.server.post(f"{self.path}/settings/", **form | changes).status == 302
+
+
+def rename(stage: Stage) -> None:
+    stage.configure(name="Teacher", model="fake-model")
+
+
+def change_blocks(stage: Stage) -> None:
+    block, _, _ = stage.server.block(stage.agent, "persona")
+    stage.server.post(f"{stage.path}/blocks/new/", label="plans", value="None yet", limit=100)
+    stage.server.post(
+        f"{stage.path}/blocks/{dashed(block)}/settings/",
+        label="character",
+        description="Who it is",
+        limit=500,
+        read_only="on",
+    )
+
+
+def remove_a_block(stage: Stage) -> None:
+    block, _, _ = stage.server.block(stage.agent, "persona")
+    stage.server.post(f"{stage.path}/blocks/{dashed(block)}/detach/")
+
+
+def edit_by_hand(stage: Stage) -> None:
+    stage.server.edit_block(stage.agent, "Name: Charles\nLikes <b>apple</b> pie & tea")
+
+
+def edit_by_the_agent(stage: Stage) -> None:
+    stage.model.script(calls(APPEND, ("core_memory_append", "{not JSON")), text("Noted."))
+    stage.send("I like cherry pie.")
+    stage.rest()
+
+
+def queue(stage: Stage) -> None:
+    stage.hold(text("Once upon a time"))
+    stage.send("Tell me a story")
+    stage.send("And <another>")
+    stage.send("And a third")
+    stage.model.script(text("There."), text("And there."))
+
+
+def begin(stage: Stage) -> None:
+    stage.hold(text("Once upon a time"))
+    stage.send("Tell me a story\nwith <i>two</i> lines")
+
+
+def try_again(stage: Stage) -> None:
+    stage.model.script(refusal(429, headers={"Retry-After": "50"}))
+    stage.send("Hello")
+    stage.wait_for("activity")
+    stage.on_leaving.append(stage.stop)
+
+
+def ask_to_stop(stage: Stage) -> None:
+    stage.model.script(stall("Once upon"))
+    stage.send("Tell me a story")
+    stage.wait_for("text")
+    stage.stop()
+    stage.rest()
+
+
+def stream_text(stage: Stage) -> None:
+    stage.hold(text("Once **upon** a <time> & so on", chunk=4), pieces=5)
+    stage.send("Tell me a story")
+    stage.wait_for("text")
+
+
+def stream_reasoning(stage: Stage) -> None:
+    stage.hold(reasoning("They want a story.", then=text("Once upon a time")), pieces=6)
+    stage.send("Tell me a story")
+    stage.wait_for("text")
+
+
+def call_tools_and_go_on(stage: Stage) -> None:
+    stage.model.script(text_and_calls("Noting.", APPEND, ("dance", {"with": "me"})))
+    stage.hold(text("Once upon a time", chunk=4), pieces=2)
+    stage.send("I like cherry pie.")
+    stage.wait_for("block_edited")
+    stage.wait_for("text")
+
+
+def finish(stage: Stage) -> None:
+    stage.model.script(reasoning("Code.", then=text("```python\nprint('hi')\n```\n\n- one\n- two")))
+    stage.send("Show me some code")
+    stage.rest()
+
+
+def fail(stage: Stage) -> None:
+    stage.model.script(refusal(401))
+    stage.send("Hello")
+    stage.rest()
+
+
+def fail_and_retry(stage: Stage) -> None:
+    fail(stage)
+    run = stage.server.one("SELECT max(id) FROM agents_run")
+    stage.hold(text("Here I am."), pieces=1)
+    stage.server.post(f"{stage.path}/runs/{run}/retry/")
+    stage.wait_for("text")
+
+
+SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
+    Event.Kind.AGENT_CHANGED: [rename],
+    Event.Kind.MEMORY_CHANGED: [change_blocks, remove_a_block],
+    Event.Kind.BLOCK_EDITED: [edit_by_hand, edit_by_the_agent],
+    Event.Kind.QUEUE_CHANGED: [queue],
+    Event.Kind.RUN_BEGAN: [begin],
+    Event.Kind.ACTIVITY: [try_again, ask_to_stop],
+    Event.Kind.STEP_BEGAN: [begin],
+    Event.Kind.TEXT: [stream_text, stream_reasoning],
+    Event.Kind.STEP_CHANGED: [call_tools_and_go_on],
+    Event.Kind.RUN_CHANGED: [finish, fail, fail_and_retry],
+}
+CASES = [(kind, scenario) for kind in SCENARIOS for scenario in SCENARIOS[kind]]
+
+
+@pytest.fixture
+def stage(server: MemoryWeb, model: FakeOpenAI) -> Iterator[Stage]:
+    stage = Stage(server, model, server.make_agent("Tutor", human="Name: Bob"))
+    yield stage
+    for leave in stage.on_leaving:
+        leave()
+    stage.rest()
+
+
+def parts(page: Page) -> dict[str, str]:
+    return {part: page.evaluate(NORMALISED, part) for part in PARTS}
+
+
+def same(page: Page, fresh: Page) -> None:
+    """Part by part, so that a failure shows little."""
+    told, loaded = parts(page), parts(fresh)
+    for part in PARTS:
+        assert told[part] == loaded[part], part
+
+
+def is_quiet(page: Page, stage: Stage) -> None:
+    """The page has drawn all there is, and nothing more is coming."""
+
+    def settled() -> bool:
+        seq = stage.server.last_seq(stage.agent)
+        caught_up(page, stage.server, stage.agent)
+        return seq == stage.server.last_seq(stage.agent)
+
+    eventually(settled)
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")
+
+
+@contextmanager
+def not_reloaded(page: Page) -> Iterator[None]:
+    page.evaluate("() => { window.stayed = true; }")
+    yield
+    assert page.evaluate("() => window.stayed")
+
+
+def test_every_kind_of_event_has_its_scenario() -> None:
+    assert set(SCENARIOS) == set(Event.Kind)
+
+
+@pytest.mark.parametrize(("kind", "happen"), CASES)
+def test_a_page_told_of_an_event_is_like_one_loaded_after_it(
+    kind: Event.Kind, happen: Callable[[Stage], None], stage: Stage, chat: Chat
+) -> None:
+    stage.converse()
+    page = chat(stage.agent)
+    seq = stage.server.last_seq(stage.agent)
+    with not_reloaded(page):
+        happen(stage)
+        assert kind in stage.server.kinds_after(stage.agent, seq)
+        is_quiet(page, stage)
+        same(page, chat(stage.agent))
+
+
+def test_the_first_page_of_an_agent_that_was_never_spoken_to(stage: Stage, chat: Chat) -> None:
+    page = chat(stage.agent)
+    with not_reloaded(page):
+        rename(stage)
+        is_quiet(page, stage)
+        same(page, chat(stage.agent))
+        finish(stage)
+        is_quiet(page, stage)
+        same(page, chat(stage.agent))
+
+
+def test_a_page_that_was_away_catches_up_in_mid_answer_and_after(
+    stage: Stage, chat: Chat
+) -> None:
+    """Its socket is closed under it, much happens, and it comes back."""
+    away = False
+    sockets: list[WebSocketRoute] = []
+
+    def route(socket: WebSocketRoute) -> None:
+        if away:
+            socket.close(code=1012)
+            return
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    page = chat(stage.agent, route=route)
+    with not_reloaded(page):
+        away = True
+        sockets[-1].close(code=1012)
+        stage.converse()
+        edit_by_hand(stage)
+        call_tools_and_go_on(stage)
+        stage.send("And another")
+        stage.model.script(text("There."))
+        fresh = chat(stage.agent)
+        expect(log(fresh)).to_contain_text("Nice to meet you.")
+        away = False
+        is_quiet(page, stage)
+        same(page, fresh)
+        for leave in stage.on_leaving:
+            leave()
+        stage.rest()
+        is_quiet(page, stage)
+        expect(status(page)).to_have_text("Ready")
+        same(page, chat(stage.agent))
