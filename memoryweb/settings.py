@@ -198,7 +198,6 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
-USE_THOUSAND_SEPARATOR = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -28,7 +28,8 @@ NORMALISED = """(id) => {
     if (!element.getAttribute("class")?.trim()) element.removeAttribute("class");
     if (element.nodeName === "TIME") element.textContent = "";
   }
-  return part.innerHTML.replace(/\\s+/g, " ").replace(/> | </g, (two) => two.trim());
+  const html = part.innerHTML.replace(/\\s+/g, " ").replace(/> | </g, (two) => two.trim());
+  return html.replaceAll("<", "\\n<").split("\\n");
 }"""
 RENAME = (
     "core_memory_replace",
@@ -44,6 +45,7 @@ class Stage:
     server: MemoryWeb
     model: FakeOpenAI
     agent: str
+    since: int = 0
     sent: int = 0
     on_leaving: list[Callable[[], Any]] = field(default_factory=list)
 
@@ -76,7 +78,8 @@ class Stage:
         self.on_leaving.append(gate.open)
 
     def wait_for(self, kind: str) -> None:
-        eventually(lambda: kind in self.server.kinds_after(self.agent, 0))
+        """Wait until such an event is in the log, of those after `since`."""
+        eventually(lambda: kind in self.server.kinds_after(self.agent, self.since))
 
     def configure(self, **changes: str | int) -> None:
         form: dict[str, str | int] = {"name": "Tutor", "model": "", "max_steps": 50}
@@ -206,7 +209,7 @@ def stage(server: MemoryWeb, model: FakeOpenAI) -> Iterator[Stage]:
     stage.rest()
 
 
-def parts(page: Page) -> dict[str, str]:
+def parts(page: Page) -> dict[str, list[str]]:
     return {part: page.evaluate(NORMALISED, part) for part in PARTS}
 
 
@@ -246,10 +249,10 @@ def test_a_page_told_of_an_event_is_like_one_loaded_after_it(
 ) -> None:
     stage.converse()
     page = chat(stage.agent)
-    seq = stage.server.last_seq(stage.agent)
+    stage.since = stage.server.last_seq(stage.agent)
     with not_reloaded(page):
         happen(stage)
-        assert kind in stage.server.kinds_after(stage.agent, seq)
+        stage.wait_for(kind)
         is_quiet(page, stage)
         same(page, chat(stage.agent))
 
