@@ -15,7 +15,7 @@ from django.db import models, transaction
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     RowsAdmin = admin.ModelAdmin[models.Model]
     LedgerTable = admin.TabularInline[BlockEdit, Block]
     BlocksForm = forms.ModelForm[Block]
+    LedgerFormSet = forms.BaseInlineFormSet[BlockEdit, Block, forms.ModelForm[BlockEdit]]
     PeopleAdmin = UserAdmin[User]
 else:
     AgentsAdmin = BlocksAdmin = RowsAdmin = admin.ModelAdmin
     LedgerTable = admin.TabularInline
     BlocksForm = forms.ModelForm
+    LedgerFormSet = forms.BaseInlineFormSet
     PeopleAdmin = UserAdmin
 
 LEDGER_SHOWN = 50  # rows below a block; the rest is a link away
@@ -188,6 +190,10 @@ def link_to(block: Block) -> SafeString:
 # -- blocks and their ledger -----------------------------------------------------------------------
 
 
+def lines_of(text: str) -> SafeString:
+    return SafeString(escape(text).replace("\n", "<br>"))
+
+
 class LedgerColumns:
     """How an edit is shown."""
 
@@ -198,11 +204,27 @@ class LedgerColumns:
     @admin.display(description="what changed")
     def change(self, edit: BlockEdit) -> SafeString:
         marks = {"added": "<ins>{}</ins>", "removed": "<del>{}</del>", "same": "{}"}
-        return SafeString("".join(format_html(marks[p.kind], p.text) for p in edit.pieces()))
+        pieces = ((marks[piece.kind], lines_of(piece.text)) for piece in edit.pieces())
+        return SafeString("".join(format_html(mark, text) for mark, text in pieces))
+
+
+class LookedAtRows(LedgerFormSet):
+    """Rows of which nothing is sent back, so that a form re-shown shows them as they are now."""
+
+    def __init__(self, data: Any = None, files: Any = None, **kwargs: Any) -> None:
+        super().__init__(None, None, **kwargs)
+
+    def is_valid(self) -> bool:
+        return True
+
+    def save(self, commit: bool = True) -> list[BlockEdit]:
+        self.new_objects, self.changed_objects, self.deleted_objects = [], [], []
+        return []
 
 
 class Ledger(LedgerColumns, OnlyLookedAt, LedgerTable):
     model = BlockEdit
+    formset = LookedAtRows
     fields = ("version", "who", "created_at", "change")
     readonly_fields = fields
     ordering = ["-version"]

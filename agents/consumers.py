@@ -52,6 +52,10 @@ def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
             close_old_connections()
 
 
+class AgentGone(Exception):
+    """The agent a page shows was deleted, or is no longer the person's."""
+
+
 class CommandError(Exception):
     """A command that cannot be carried out, and why, for the page to show."""
 
@@ -81,8 +85,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             task.cancel()
         if self.user.is_authenticated:
             await self.channel_layer.group_discard(bell.of_user(self.user.pk), self.channel_name)
-        if self.agent_id:
-            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+        await self.unfollow()
 
     # -- commands in ---------------------------------------------------------------------------
 
@@ -112,8 +115,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def follow(self, body: dict[str, Any]) -> None:
         """The page shows an agent, as it was at event `after`."""
         agent = await in_thread(find_agent, self.user, body)
-        if self.agent_id:
-            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+        await self.unfollow()
         self.agent_id, self.seq = agent.pk, number(body, "after")
         self.carried.clear()
         self.in_flight.clear()
@@ -121,6 +123,11 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.say({"following": str(agent.pk)})
         self.rung.set()
         await self.agents_changed({})
+
+    async def unfollow(self) -> None:
+        if self.agent_id:
+            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+        self.agent_id = None
 
     async def ack(self, body: dict[str, Any]) -> None:
         """The page has drawn everything up to event `seq`."""
@@ -164,14 +171,22 @@ class PageConsumer(AsyncWebsocketConsumer):
             while True:
                 await self.rung.wait()
                 self.rung.clear()
-                while self.agent_id and (frames := await self.next_frames()):
-                    for frame in frames:
-                        await self.send_frame(*frame)
+                await self.catch_up()
         except TimeoutError:
             await self.close(1013)
         except Exception:  # the page reconnects and asks again
             logger.exception("A socket's pump broke.")
             await self.close(1011)
+
+    async def catch_up(self) -> None:
+        """Send what there is."""
+        try:
+            while self.agent_id and (frames := await self.next_frames()):
+                for frame in frames:
+                    await self.send_frame(*frame)
+        except AgentGone:
+            await self.unfollow()
+            await self.say({"content": render_to_string("agents/events/gone.html")})
 
     async def next_frames(self) -> list[tuple[int, str]]:
         """The next events, drawn; [] if the page has them all."""
@@ -252,9 +267,8 @@ def draw(
 ) -> list[tuple[int, str]]:
     """The events after `seq` as `(seq, fragments)`; those the bell carried need not be read."""
     agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
-    if agent is None:  # deleted, or given away: the page is told once
-        gone = Event.objects.filter(agent_id=agent_id).after(seq).last()
-        return [(gone.seq, render_to_string("agents/events/gone.html"))] if gone else []
+    if agent is None:
+        raise AgentGone
     contiguous = [e["seq"] for e in carried] == list(range(seq + 1, seq + 1 + len(carried)))
     if carried and contiguous:
         events = [(e["seq"], e["kind"], e["data"]) for e in carried]

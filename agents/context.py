@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from agents.history import Sent, dumps, history
 from agents.memory import compile_blocks, template_of
-from agents.models import Agent, Block, Message
+from agents.models import Agent, Block
 from agents.tools import schemas
 
 DEFAULT_WINDOW = 32_000  # tokens
@@ -18,31 +19,31 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass
 class Context:
-    """What the model is sent: `system`, then `messages`; sizes are estimated tokens."""
+    """What the model is sent: `system`, then `history`; sizes are estimated tokens."""
 
     system: str
     core_memory: str
-    messages: list[Message]
+    history: list[Sent]
     tools: list[dict[str, Any]]
     window: int
-    parts: list[str] = field(default_factory=list)  # each message as JSON, the system prompt first
 
     def body(self, model: str) -> bytes:
         """The request's body, byte for byte as it is sent."""
         tools = f'"tools":{dumps(self.tools)},' if self.tools else ""
+        messages = ",".join([dumps({"role": "system", "content": self.system}), *self.parts()])
         return (
             f'{{"model":{dumps(model)},"stream":true,"stream_options":{{"include_usage":true}},'
-            f'{tools}"messages":[{",".join(self.parts)}]}}'
+            f'{tools}"messages":[{messages}]}}'
         ).encode()
+
+    def parts(self) -> Iterator[str]:
+        """Each message of the history as JSON."""
+        return (sent.json for sent in self.history)
 
     def tokens(self) -> int:
         """Estimated from characters."""
-        tools = len(dumps(self.tools)) if self.tools else 0
-        return (sum(map(len, self.parts)) + tools) // CHARACTERS_PER_TOKEN
-
-
-def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        fixed = len(self.system) + (len(dumps(self.tools)) if self.tools else 0)
+        return (fixed + sum(map(len, self.parts()))) // CHARACTERS_PER_TOKEN
 
 
 def core_memory(agent: Agent, blocks: list[Block]) -> str:
@@ -51,24 +52,16 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
 
 
 def compile_context(agent: Agent) -> Context:
-    """What the agent's model would be sent now.
-
-    Every assistant's tool call is followed by its return, whatever is stored: a call that was
-    never answered (from an import, say) is sent with a return that says so.
-    """
+    """What the agent's model would be sent now."""
     blocks = agent.core_memory()
     compiled = core_memory(agent, blocks)
-    messages = list(Message.objects.filter(agent=agent).in_context(agent.context_from))
-    system = "\n\n".join(filter(None, [agent.system_prompt, compiled, metadata(agent)]))
-    context = Context(
-        system=system,
+    return Context(
+        system="\n\n".join(filter(None, [agent.system_prompt, compiled, metadata(agent)])),
         core_memory=compiled,
-        messages=messages,
+        history=history(agent),
         tools=schemas(agent),
         window=agent.context_window or DEFAULT_WINDOW,
     )
-    context.parts = [dumps({"role": "system", "content": system}), *sent(messages)]
-    return context
 
 
 def metadata(agent: Agent) -> str:
@@ -82,54 +75,23 @@ def metadata(agent: Agent) -> str:
     )
 
 
-def sent(messages: list[Message]) -> list[str]:
-    """Each message as JSON, every tool call followed by its return."""
-    parts: list[str] = []
-    waiting: list[str] = []
-
-    def settle() -> None:
-        for call_id in waiting:
-            parts.append(
-                dumps({"role": "tool", "tool_call_id": call_id, "content": "No return is known."})
-            )
-        waiting.clear()
-
-    for message in messages:
-        if message.role == Message.Role.TOOL:
-            if message.tool_call_id not in waiting:
-                continue
-            waiting.remove(message.tool_call_id)
-        else:
-            settle()
-        parts.append(dumps(message.as_sent()))
-        waiting.extend(call.id for call in message.calls())
-    settle()
-    return parts
-
-
 def make_room(agent: Agent, context: Context, full: float = FULL) -> int:
     """Let the oldest exchanges leave a context that is nearly full; how many messages left.
 
     Nearly full is past `full` of the window. Whole exchanges leave, and the last one never does;
     they stay in recall memory.
     """
-    if context.tokens() <= full * context.window:
+    used = context.tokens()
+    if used <= full * context.window:
         return 0
-    lengths = [len(part) for part in sent(context.messages)]
-    if len(lengths) != len(context.messages):  # unanswered calls were filled in: count simply
-        lengths = [len(dumps(message.as_sent())) for message in context.messages]
-    starts = [i for i, m in enumerate(context.messages) if m.role == Message.Role.USER and i]
-    if not starts:
-        return 0
-    fixed = context.tokens() - sum(lengths) // CHARACTERS_PER_TOKEN
-    first = next(
-        (
-            i
-            for i in starts
-            if fixed + sum(lengths[i:]) // CHARACTERS_PER_TOKEN <= ROOMY * context.window
-        ),
-        starts[-1],
-    )
-    agent.context_from = context.messages[first].number
-    agent.save(update_fields=["context_from"])
-    return first
+    left = 0
+    for index, sent in enumerate(context.history):
+        if index and sent.begins:
+            left = index
+            if used <= ROOMY * context.window:
+                break
+        used -= len(sent.json) // CHARACTERS_PER_TOKEN
+    if left:
+        agent.context_from = context.history[left].number
+        agent.save(update_fields=["context_from"])
+    return left

@@ -7,6 +7,7 @@ applies them in order ends where a fresh one starts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import F
@@ -20,10 +21,10 @@ Kind = Event.Kind
 
 def render(agent: Agent, kind: str, data: dict[str, Any]) -> str:
     """The fragments of one event; "" where its row is gone, as a later event then tells."""
-    context = {"agent": agent, "data": data} | (SUBJECTS[Kind(kind)](agent, data) or {})
-    if context.get("missing"):
+    subject = SUBJECTS[kind](agent, data)
+    if subject is None:
         return ""
-    return render_to_string(f"agents/events/{kind}.html", context)
+    return render_to_string(f"agents/events/{kind}.html", {"agent": agent, "data": data, **subject})
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:
@@ -36,63 +37,76 @@ def memory_panel(agent: Agent) -> dict[str, Any]:
     return {"blocks": blocks, "compiled": core_memory(agent, blocks)}
 
 
-def status_of(agent: Agent) -> dict[str, Any]:
-    """What the status line, the composer's buttons and the gauge are drawn from."""
-    running = agent.current_run()
-    last = Step.objects.filter(run__agent=agent).order_by("-pk").first()
-    used = ((last.prompt_tokens or last.context_tokens) if last else 0) or 0
+def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None) -> dict[str, Any]:
+    """What the status line and the gauge are drawn from; `latest` and `step` where they are known.
+
+    `tokens_used` and `window` are tokens, `percent` their ratio.
+    """
+    latest = latest or agent.last_run()
+    step = step or (latest.steps.last() if latest else None)
+    used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
     window = agent.context_window or DEFAULT_WINDOW
     return {
-        "running": running,
-        "last_step": last,
+        "running": latest if latest and latest.status == Run.Status.RUNNING else None,
+        "last_step": step,
         "tokens_used": used,
         "window": window,
         "percent": min(100, round(100 * used / window)),
     }
 
 
-def _run(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
-    run = Run.objects.shown().filter(agent=agent, pk=data["run"]).first()
-    return {"run": run, "missing": run is None, **status_of(agent), **_queue(agent, data)}
+def waiting(agent: Agent) -> dict[str, Any]:
+    """The messages that wait."""
+    return {"queue": list(agent.runs.queued())}
 
 
-def _step(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
-    step = (
-        Step.objects.filter(run__agent=agent, pk=data["step"])
-        .select_related("run")
-        .prefetch_related("messages", "block_edits__block")
-        .first()
-    )
-    return {"step": step, "missing": step is None, **status_of(agent)}
+Subject = dict[str, Any] | None
 
 
-def _queue(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
-    return {"queue": list(agent.runs.filter(status=Run.Status.QUEUED).order_by("pk"))}
+def _run_began(agent: Agent, data: dict[str, Any]) -> Subject:
+    run = agent.runs.filter(pk=data["run"]).prefetch_related("messages").first()
+    return {"run": run, **_latest(agent, run), **waiting(agent)} if run else None
 
 
-def _block(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
+def _run_changed(agent: Agent, data: dict[str, Any]) -> Subject:
+    run = agent.runs.filter(pk=data["run"]).prefetch_related("steps").first()
+    return {"run": run, **_latest(agent, run)} if run else None
+
+
+def _latest(agent: Agent, run: Run) -> dict[str, Any]:
+    """The status, from a run that is the newest as long as it goes on."""
+    return status_of(agent, run if run.status == Run.Status.RUNNING else None)
+
+
+def _step(agent: Agent, data: dict[str, Any]) -> Subject:
+    steps = Step.objects.select_related("run").prefetch_related("messages")
+    step = steps.filter(run__agent=agent, pk=data["step"]).first()
+    if step is None:
+        return None
+    if step.run.status == Run.Status.RUNNING:
+        return {"step": step, **status_of(agent, step.run)}
+    return {"step": step, **status_of(agent)}
+
+
+def _block(agent: Agent, data: dict[str, Any]) -> Subject:
     panel = memory_panel(agent)
     block = next((b for b in panel["blocks"] if str(b.pk) == data["block"]), None)
-    return {**panel, "block": block, "missing": block is None}
+    return {**panel, "block": block} if block else None
 
 
-def _activity(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
-    return status_of(agent)
-
-
-def _nothing(agent: Agent, data: dict[str, Any]) -> dict[str, Any]:
+def _text(agent: Agent, data: dict[str, Any]) -> Subject:
     return status_of(agent) if data.get("first") else {}
 
 
-SUBJECTS = {
-    Kind.AGENT_CHANGED: _activity,
+SUBJECTS: dict[str, Callable[[Agent, dict[str, Any]], Subject]] = {
+    Kind.AGENT_CHANGED: lambda agent, data: status_of(agent),
     Kind.MEMORY_CHANGED: lambda agent, data: memory_panel(agent),
     Kind.BLOCK_EDITED: _block,
-    Kind.QUEUE_CHANGED: _queue,
-    Kind.RUN_BEGAN: _run,
-    Kind.ACTIVITY: _activity,
+    Kind.QUEUE_CHANGED: lambda agent, data: waiting(agent),
+    Kind.RUN_BEGAN: _run_began,
+    Kind.ACTIVITY: lambda agent, data: status_of(agent),
     Kind.STEP_BEGAN: _step,
-    Kind.TEXT: _nothing,
+    Kind.TEXT: _text,
     Kind.STEP_CHANGED: _step,
-    Kind.RUN_CHANGED: _run,
+    Kind.RUN_CHANGED: _run_changed,
 }

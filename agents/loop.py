@@ -16,7 +16,6 @@ from agents import tools
 from agents.context import compile_context, make_room
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
 from agents.models import Event, MemoryRefusal, Message, Run, Step, ToolCall
-from agents.models.event import advance
 from agents.models.message import storable
 from agents.models.run import RunLost
 from agents.tools import HEARTBEAT, Caller, ToolError
@@ -37,7 +36,7 @@ class Stopped(Exception):
 
 def run_agent(run_id: int) -> None:
     """Execute a run until it ends: a step, its tool calls, the next step."""
-    run = Run.objects.select_related("agent", "agent__owner").filter(pk=run_id).first()
+    run = Run.objects.select_related("agent").filter(pk=run_id).first()
     if run is None or run.status != Run.Status.RUNNING:
         return
     try:
@@ -67,7 +66,8 @@ def run_agent(run_id: int) -> None:
 def take_step(run: Run) -> Step:
     """One model call, its message stored as it streams. ModelError or Stopped where it fails."""
     agent = run.agent
-    agent.refresh_from_db(fields=["system_prompt", "model", "tools", "max_steps", "context_from"])
+    if run.steps_taken():  # it was read just now for the first step
+        agent.refresh_from_db()
     endpoint, model = resolve(agent.model)
     context = compile_context(agent)
     if left := make_room(agent, context):
@@ -104,15 +104,15 @@ def begin_step(
         context_tokens=tokens,
         left_context=left,
     )
+    began = Event(kind=Event.Kind.STEP_BEGAN, data={"step": step.pk})
     message = Message.objects.create(
         agent=run.agent,
         run=run,
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
-        number=advance(run.agent, 0, 1)[1],
+        number=run.agent.record(began, messages=1),
     )
-    run.agent.record(Event(kind=Event.Kind.STEP_BEGAN, data={"step": step.pk}))
     return step, message
 
 
@@ -156,7 +156,7 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     if calls:
         step.status = Step.Status.CALLING
         step.save()
-        run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+        run.agent.record(changed(step))
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
     end_step(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
@@ -180,7 +180,7 @@ def keep_partial(
     message.save(update_fields=["content", "reasoning", "status"])
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.save()
-    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
+    run.agent.record(changed(step))
 
 
 # -- its tool calls --------------------------------------------------------------------------------
@@ -238,9 +238,8 @@ def answer_call(
         tool_call_id=call.id,
         is_error=failed,
         duration_ms=milliseconds,
-        number=advance(run.agent, 0, 1)[1],
+        number=run.agent.record(changed(step), messages=1),
     )
-    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
 
 
 def follow(run: Run, step: Step) -> None:
@@ -274,9 +273,14 @@ def end_step(run: Run, step: Step, outcome: str, reason: str = "") -> None:
     """Close a step; with a reason, the run too."""
     step.status, step.outcome, step.finished_at = Step.Status.DONE, outcome, timezone.now()
     step.save()
-    run.agent.record(Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk}))
     if reason:
-        run.end(reason)
+        run.end(reason, after=[changed(step)])
+    else:
+        run.agent.record(changed(step))
+
+
+def changed(step: Step) -> Event:
+    return Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk})
 
 
 # -- what goes wrong -------------------------------------------------------------------------------
@@ -291,7 +295,7 @@ def hold(run: Run, activity: str | None = None) -> None:
 
 def left_behind(run: Run) -> Step | None:
     """What a worker that died left: a broken draft is put aside, a step with tool calls goes on."""
-    step = run.steps.last()
+    step = run.steps.last() if run.attempt > 1 else None
     if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
         return None
     if step.status == Step.Status.CALLING:
@@ -340,6 +344,7 @@ def fail(run: Run, error: str) -> None:
     """End a run with an error, in a sentence."""
     try:
         with transaction.atomic():
+            run.hold()
             run.end(Reason.ERROR, error)
     except RunLost:
         logger.info("Run %s failed, and is executed elsewhere.", run.pk)

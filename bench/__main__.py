@@ -25,6 +25,9 @@ from .client import Page, RawClient, Timing
 from .processes import BenchError, Server
 
 WARM_UP = 5  # messages that are not counted
+FEWEST = 5  # samples, however slow
+MOST_SECONDS = 5.0  # for one measurement; a slow machine takes fewer samples
+GIVE_UP = 180.0  # seconds
 
 
 class Talker(Protocol):
@@ -96,7 +99,7 @@ async def one_step(server: Server, raw: RawClient, cast: Cast, samples: int) -> 
         Row("first content behind the model", "ms", behind(timings), aim=10, raw=behind(theirs)),
     ]
     if before is not None and after is not None:
-        rows.append(Row("server's CPU for a step", "ms", [(after - before) * 1000 / samples]))
+        rows.append(Row("server's CPU for a step", "ms", [(after - before) * 1000 / len(timings)]))
     return rows
 
 
@@ -112,7 +115,10 @@ async def histories(server: Server, cast: Cast, samples: int) -> list[Row]:
     async with pages(server, [cast.short, cast.long, cast.lean]) as talkers:
         for talker in talkers:
             await repeat(talker.say, WARM_UP)
-        rounds = [[(await talker.say()).took for talker in talkers] for _ in range(samples)]
+        rounds: list[list[float]] = []
+        until = time.monotonic() + 2 * MOST_SECONDS
+        while len(rounds) < samples and (len(rounds) < FEWEST or time.monotonic() < until):
+            rounds.append([(await talker.say()).took for talker in talkers])
     short, long, lean = (list(column) for column in zip(*rounds, strict=True))
     base = statistics.median(short)
     ratio, alike = statistics.median(long) / base, statistics.median(lean) / base
@@ -148,12 +154,17 @@ async def throughput(server: Server, raw: RawClient, cast: Cast, samples: int) -
 
 async def rate(talkers: Sequence[Talker], each: int) -> float:
     began = time.perf_counter()
-    await asyncio.gather(*(repeat(talker.say, each) for talker in talkers))
-    return len(talkers) * each / (time.perf_counter() - began)
+    said = await asyncio.gather(*(repeat(talker.say, each) for talker in talkers))
+    return sum(map(len, said)) / (time.perf_counter() - began)
 
 
 async def repeat(say: Callable[[], Awaitable[Timing]], times: int) -> list[Timing]:
-    return [await say() for _ in range(times)]
+    """So many timings, or fewer where they take too long."""
+    timings: list[Timing] = []
+    until = time.monotonic() + MOST_SECONDS
+    while len(timings) < times and (len(timings) < FEWEST or time.monotonic() < until):
+        timings.append(await say())
+    return timings
 
 
 @contextlib.asynccontextmanager
@@ -209,13 +220,12 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer samples")
     samples = 15 if parser.parse_args(arguments).quick else 60
-    limit = 120  # seconds; a quiet machine takes a third of it
     print(machine(), flush=True)
     began = time.monotonic()
     try:
-        rows: list[Row] = asyncio.run(asyncio.wait_for(run(samples), limit))
+        rows: list[Row] = asyncio.run(asyncio.wait_for(run(samples), GIVE_UP))
     except (BenchError, TimeoutError) as error:
-        print(f"Not measured: {error or f'it took over {limit} s'}", file=sys.stderr)
+        print(f"Not measured: {str(error) or f'it took over {GIVE_UP:g} s'}", file=sys.stderr)
         return 1
     print(f"\n{table(rows)}\n\nMeasured in {time.monotonic() - began:.0f} s.")
     return 0

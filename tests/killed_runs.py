@@ -50,7 +50,9 @@ def main() -> None:
         if status == 0:
             break
         if status != -signal.SIGKILL:
-            sys.exit(f"The child to be killed before transaction {transaction} ended with {status}.")
+            sys.exit(
+                f"The child to be killed before transaction {transaction} ended with {status}."
+            )
     print(transaction - 1)
 
 
@@ -69,7 +71,7 @@ def warm_up() -> None:
 
 
 def in_child(function: Callable[..., None], *args: Any) -> int:
-    """Call a function in a child process; its exit status, negative for the signal that ended it."""
+    """Call a function in a child process; its exit status, or minus the signal that ended it."""
     child = os.fork()
     if child == 0:
         status = 1

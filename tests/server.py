@@ -63,21 +63,25 @@ class MemoryWeb:
         self.log = data / "server.log"
         self._child: subprocess.Popen[bytes] | None = None
         # Named here, each wins over a .env in the project's directory.
-        self.environment = os.environ | {
-            "DATABASE_URL": "",
-            "DEBUG": "0",
-            "HOST": "127.0.0.1",
-            "MEMORYWEB_ACCOUNTS": "0",
-            "MEMORYWEB_DATA": str(data),
-            "MEMORYWEB_ENDPOINTS": "",
-            "MEMORYWEB_MODEL": "fake-model" if model else "",
-            "MEMORYWEB_MODEL_TIMEOUT": "60",
-            "MEMORYWEB_TRUSTED_ORIGINS": "",
-            "OPENAI_API_KEY": "",
-            "OPENAI_BASE_URL": model.base_url if model else "",
-            "PYTHONUNBUFFERED": "1",
-            "REDIS_URL": "",
-        } | environment
+        self.environment = (
+            os.environ
+            | {
+                "DATABASE_URL": "",
+                "DEBUG": "0",
+                "HOST": "127.0.0.1",
+                "MEMORYWEB_ACCOUNTS": "0",
+                "MEMORYWEB_DATA": str(data),
+                "MEMORYWEB_ENDPOINTS": "",
+                "MEMORYWEB_MODEL": "fake-model" if model else "",
+                "MEMORYWEB_MODEL_TIMEOUT": "60",
+                "MEMORYWEB_TRUSTED_ORIGINS": "",
+                "OPENAI_API_KEY": "",
+                "OPENAI_BASE_URL": model.base_url if model else "",
+                "PYTHONUNBUFFERED": "1",
+                "REDIS_URL": "",
+            }
+            | environment
+        )
 
     # -- the process -----------------------------------------------------------------------------
 

@@ -131,9 +131,8 @@ def test_an_edit_over_the_limit_is_refused_in_the_blocks_own_words(
     before = kinds(agent)
     response = saved(desk, human, opened(desk, human), value="x" * 2140)
     assert response.status_code == 200
-    assert "block &#x27;human&#x27; would be 2,140 of 2,000 characters; shorten it by 140" in (
-        response.content.decode()
-    )
+    page = response.content.decode()
+    assert "lock &#x27;human&#x27; would be 2,140 of 2,000 characters; shorten it by 140" in page
     assert (human.value, human.edits.count(), kinds(agent)) == ("Name: Bob", 0, before)
 
 
@@ -162,6 +161,7 @@ def test_a_stale_edit_is_refused_with_what_the_block_now_says(
     assert "changed since you opened it" in page
     assert "<pre>Name: Bob\nLikes &lt;b&gt;pie&lt;/b&gt;</pre>" in page
     assert "alice (person)" in page
+    assert "<ins><br>Likes &lt;b&gt;pie&lt;/b&gt;</ins>" in page
     assert human.value == "Name: Bob\nLikes <b>pie</b>"
 
     again = FormOfPage(page).fields
@@ -297,6 +297,21 @@ def test_an_agent_is_deleted_recoverably_and_restored(
     assert Agent.objects.visible_to(alice).get() == agent
 
 
+def test_what_waits_for_a_deleted_agent_waits_until_it_is_restored(
+    desk: Client, agent: Agent
+) -> None:
+    running, waiting = agent.send("Hello", "1"), agent.send("Still there?", "2")
+    chosen(desk, "trash", agent)
+    running = Run.objects.get(pk=running.pk)
+    assert running.stop_requested
+    running.end(Run.Reason.CANCELLED)
+    waiting.refresh_from_db()
+    assert waiting.status == Run.Status.QUEUED
+    chosen(desk, "restore", agent)
+    waiting.refresh_from_db()
+    assert waiting.status == Run.Status.RUNNING
+
+
 def test_an_agent_deleted_for_good_leaves_only_what_others_hold(
     desk: Client, ask: Ask, model: FakeOpenAI, agent: Agent, shared: Agent, human: Block
 ) -> None:
@@ -389,10 +404,11 @@ def test_what_was_said_and_done_is_only_looked_at(desk: Client, history: None) -
     assert desk.get(reverse("admin:agents_agent_add")).status_code == 403
 
 
-def test_an_agent_is_found_by_its_id_with_and_without_dashes(desk: Client, agent: Agent) -> None:
-    for spelt in (str(agent.pk), agent.pk.hex):
-        page = desk.get(reverse("admin:agents_agent_changelist"), {"q": spelt})
-        assert list(page.context["cl"].result_list) == [agent]
+def test_rows_are_found_by_the_id_in_an_agents_address(desk: Client, history: None) -> None:
+    agent = Agent.objects.get()
+    for kind in (Agent, Event, Message, Run, Step):
+        found = desk.get(listed(kind), {"q": str(agent.pk)}).context["cl"]
+        assert found.result_count == kind.objects.count() > 0
 
 
 def test_lists_ask_the_same_number_of_queries_however_long_they_are(

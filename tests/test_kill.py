@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ def check_ledger(server: MemoryWeb) -> None:
             block,
         )
         assert [number for number, _, _ in edits] == list(range(1, version + 1))
-        assert all(a[2] == b[1] for a, b in zip(edits, edits[1:], strict=False))
+        assert all(a[2] == b[1] for a, b in itertools.pairwise(edits))
         if edits:
             assert edits[-1][2] == value
     made = server.rows(

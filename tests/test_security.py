@@ -1,4 +1,4 @@
-"""The door and the walls: who is let in from where, what a page may hold, and that looking is free."""
+"""The door and the walls: who is let in from where, and what a page may hold and do."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from agents.accounts import owner
 from agents.management.commands.serve import check_address
 from agents.memory import ChatMemory
 from agents.models import Agent, Run
+from agents.models.message import storable
 from memoryweb.asgi import application
 from memoryweb.middleware import same_origin
 from tests.addresses import addresses, everything, ids_of
@@ -199,8 +200,10 @@ def all_addresses(agent: Agent) -> dict[str, str]:
             continue
     block = agent.core_memory()[-1]
     for name in ("agent", "block", "blockedit", "message", "run", "step", "event"):
-        found[f"admin {name}"] = reverse(f"admin:agents_{name}_changelist")
+        found[f"admin list of {name}"] = reverse(f"admin:agents_{name}_changelist")
     found |= {
+        "new password": reverse("account_reset_password_from_key", args=["1", "wrong-key"]),
+        "confirm": reverse("account_confirm_email", args=["wrong-key"]),
         "admin": reverse("admin:index"),
         "admin agents": reverse("admin:app_list", args=["agents"]),
         "admin search": reverse("admin:agents_block_changelist") + "?q=name&o=1",
@@ -230,6 +233,7 @@ def said(own: Agent, ask: Ask, model: FakeOpenAI) -> None:
     assert human is not None
     human.configure(description=NASTY)
     own.configure(name=NASTY[:100], system_prompt=NASTY)
+    Agent.create(own.owner, NASTY, ChatMemory()).trash()
 
 
 @contextmanager
@@ -414,7 +418,7 @@ async def test_somebody_elses_agent_is_refused_like_one_that_never_was(
 @pytest.mark.parametrize(
     "frame",
     [
-        *("", "not JSON", "[]", "null", "7", '"follow"', "{", "[" * 100_000),
+        *("not JSON", "[]", "null", "7", '"follow"', "{", "[" * 100_000),
         *('{"command": null}', '{"command": ["follow"]}', '{"command": "delete"}'),
         *('{"command": "follow"}', '{"body": "send"}', '{"command": "ack", "seq": "7"}'),
         '{"command": "ack", "seq": -1}',
@@ -510,7 +514,8 @@ def test_what_a_model_writes_holds_no_program_and_fetches_nothing(nasty: str) ->
     assert Page(html).forbidden == []
     assert Written(html).tags <= markdown.TAGS
     assert Written(html).attributes <= {"href", "title", "class", "start", "rel"}
-    assert all(re.match(r"(https?|mailto):", link) for link in Written(html).links)
+    schemes = [re.match(r"\s*([^/?#]*):", link) for link in Written(html).links]
+    assert {scheme[1] for scheme in schemes if scheme} <= {"http", "https", "mailto"}
 
 
 class Written(HTMLParser):
@@ -543,23 +548,25 @@ def test_a_class_cannot_pretend_to_be_part_of_the_page() -> None:
 # -- bad input -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ["\ud83d", "a\0b", "[" * 5000])
+@pytest.mark.parametrize(
+    ("words", "said"), [("\ud83d", "Well."), ("a\0b", "a\0b"), ("[" * 5000, "[" * 5000)]
+)
 def test_what_cannot_be_stored_or_read_does_not_break_a_run(
-    words: str, own: Agent, ask: Ask, model: FakeOpenAI, client: Client
+    words: str, said: str, own: Agent, ask: Ask, model: FakeOpenAI, client: Client
 ) -> None:
     """Half a surrogate pair, NUL and endless JSON, wherever a model can put them."""
     replace = {"label": "human", "old_content": words, "new_content": "x"}
     append = {"label": "human", "content": words}
     model.script(
         reasoning(
-            words,
+            said,
             then=calls(
-                ("core_memory_append", append),
-                ("core_memory_replace", replace),
-                ("core_memory_append", words),
+                ("core_memory_append", json.dumps(append)),
+                ("core_memory_replace", json.dumps(replace)),
+                ("core_memory_append", words.replace("\ud83d", "{")),
             ),
         ),
-        text(f"Well. {words}"),
+        text(said),
     )
     run = ask("Hello", of=own)
     assert (run.status, run.error) == ("done", "")
@@ -621,3 +628,7 @@ def test_a_message_of_the_greatest_length_is_accepted(client: Client, own: Agent
     send = reverse("message_send", args=[own.pk])
     assert client.post(send, {"text": longest, "key": "k"}).status_code == 302
     assert own.runs.get().text == longest
+
+
+def test_text_is_made_storable_with_a_mark_for_what_was_lost() -> None:
+    assert storable("a\0b\ud83dc😀") == "a\ufffdb\ufffdc😀"

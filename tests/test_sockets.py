@@ -1,4 +1,4 @@
-"""The socket of a page: everything after an event, in order, once, and never more than it can take."""
+"""The socket of a page: all that comes after an event, in order, once, and never too much."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Page:
 
     def __init__(self, user: User | AnonymousUser) -> None:
         self.socket = WebsocketCommunicator(PageConsumer.as_asgi(), "/ws/")
-        self.socket.scope["user"] = user
+        self.socket.scope.update({"user": user})  # type: ignore[misc]
         self.seqs: list[int] = []
         self.html = ""
 
@@ -133,7 +133,7 @@ def fill(agent: Agent, events: int, size: int = 0) -> int:
     return last_seq(agent)
 
 
-# -- the log, followed -------------------------------------------------------------------------------
+# -- the log, followed ---------------------------------------------------------------------------
 
 
 async def test_following_gives_everything_after_an_event(agent: Agent, open_page: Open) -> None:
@@ -242,7 +242,7 @@ async def test_a_page_of_a_deleted_agent_is_told_once(agent: Agent, open_page: O
     assert await page.is_silent()
 
 
-# -- never more than the page can take -----------------------------------------------------------------
+# -- never more than the page can take -----------------------------------------------------------
 
 
 async def test_a_page_that_does_not_acknowledge_gets_no_more_than_so_many_events(
@@ -285,7 +285,7 @@ async def test_a_page_that_never_acknowledges_is_let_go(
     assert output["code"] == 1013
 
 
-# -- commands ----------------------------------------------------------------------------------------
+# -- commands ------------------------------------------------------------------------------------
 
 
 async def test_a_message_with_the_same_key_is_one_message(
@@ -431,7 +431,7 @@ async def test_a_stranger_gets_no_socket(open_page: Open) -> None:
     assert (connected, code) == (False, 4401)
 
 
-# -- the list of agents --------------------------------------------------------------------------------
+# -- the list of agents --------------------------------------------------------------------------
 
 
 async def test_the_list_of_agents_comes_when_it_changes(

@@ -112,14 +112,18 @@ class Agent(models.Model):
 
     # -- the log -----------------------------------------------------------------------------
 
-    def record(self, *events: Event) -> None:
-        """Append to the agent's log; inside the transaction of the change they tell of."""
-        first = advance(self, len(events))[0] - len(events) + 1
-        for seq, event in enumerate(events, first):
+    def record(self, *events: Event, messages: int = 0) -> int:
+        """Append to the agent's log; inside the transaction of the change they tell of.
+
+        Takes the numbers of new messages at the same time, and returns the last of them.
+        """
+        last, number = advance(self, len(events), messages)
+        for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
         Event.objects.bulk_create(events)
         carried = [event.as_message() for event in events]
         transaction.on_commit(partial(bell.ring, self.pk, self.owner_id, carried))
+        return number
 
     def locked(self) -> Agent:
         """This agent's row, held until commit, as it is now."""
@@ -142,13 +146,20 @@ class Agent(models.Model):
             run.stop()
         self.configure(deleted_at=timezone.now())
 
+    @transaction.atomic
     def restore(self) -> None:
+        """Bring a deleted agent back; it goes on with what waits."""
+        from .run import begin_next
+
         self.configure(deleted_at=None)
+        if not self.current_run():
+            begin_next(self)
 
     @transaction.atomic
     def purge(self) -> None:
         """Delete the agent for good, and the blocks that no other agent holds."""
         held = list(self.blocks.all())
+        transaction.on_commit(partial(bell.ring, self.pk, self.owner_id, []))
         self.delete()
         for block in held:
             if not block.agents.exists():

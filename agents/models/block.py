@@ -28,7 +28,6 @@ DEFAULT_LIMIT = 2000
 LABEL = re.compile(r"\A[\w./-]+(?: [\w./-]+)*\Z")
 
 
-
 class MemoryRefusal(Exception):
     """A change to memory that was not made, and why, in words for whoever asked for it."""
 
@@ -102,7 +101,7 @@ class Block(models.Model):
 
     def clean(self) -> None:
         if len(self.value) > self.limit:
-            raise ValidationError({"value": self._over_limit(self.value)})
+            raise ValidationError({"value": as_sentence(self._over_limit(self.value))})
         if bad := NO_TEXT.search(self.value):
             raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
         for attachment in self.attachment_set.exclude(label=self.label):
@@ -209,3 +208,8 @@ class Block(models.Model):
             f"block '{self.label}' would be {len(value):,} of {self.limit:,} characters;"
             f" shorten it by {over:,} or move something to another block"
         )
+
+
+def as_sentence(refusal: str) -> str:
+    """What the model is told within a sentence, as one of its own for a person."""
+    return f"{refusal[:1].upper()}{refusal[1:]}" + ("" if refusal.endswith(".") else ".")

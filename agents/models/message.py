@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from django.db import models
 
@@ -95,23 +95,6 @@ class Message(models.Model):
     def calls(self) -> list[ToolCall]:
         """The tool calls of an assistant's message."""
         return [ToolCall(call["id"], call["name"], call["arguments"]) for call in self.tool_calls]
-
-    def as_sent(self) -> dict[str, Any]:
-        """The message as the model is sent it."""
-        sent: dict[str, Any] = {"role": self.role, "content": self.content}
-        if self.tool_calls:
-            sent["content"] = self.content or None
-            sent["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in self.calls()
-            ]
-        if self.role == self.Role.TOOL:
-            sent["tool_call_id"] = self.tool_call_id
-        return sent
 
     # -- drafts ------------------------------------------------------------------------------
 

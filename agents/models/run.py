@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
@@ -36,9 +36,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return (
             self.exclude(status=Run.Status.QUEUED)
             .order_by("pk")
-            .prefetch_related(
-                "messages", "steps__messages", "steps__block_edits", "steps__block_edits__block"
-            )
+            .prefetch_related("messages", "steps__messages", "steps__block_edits__block")
         )
 
     def abandoned(self) -> Self:
@@ -89,6 +87,7 @@ class Run(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
+    _steps: int | None = None  # how many there are, for the worker that holds the run
 
     class Meta:
         ordering = ["pk"]
@@ -118,12 +117,14 @@ class Run(models.Model):
         The same `key` again gives the same run. Raises ValidationError for a text that is empty
         or over 100,000 characters.
         """
-        text, key = checked(text), storable(key)
-        agent = agent.locked()
-        if same := cls.objects.filter(agent=agent, key=key).first():
+        run = cls(agent=agent, key=storable(key), text=checked(text))
+        advance(agent, 0)  # holds the agent's row
+        goes_on = models.Q(status__in=[cls.Status.RUNNING, cls.Status.QUEUED])
+        others = list(cls.objects.filter(goes_on | models.Q(key=run.key), agent=agent))
+        if same := next((other for other in others if other.key == run.key), None):
             return same
-        run = cls.objects.create(agent=agent, key=key, text=text)
-        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exclude(pk=run.pk):
+        if others:
+            run.save()
             agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
         else:
             run._begin()
@@ -152,17 +153,17 @@ class Run(models.Model):
         """Post the message and hand the run to the engine; with the agent's row held."""
         from agents import engine
 
-        now = timezone.now()
-        self.status, self.started_at, self.activity = self.Status.RUNNING, now, "Thinking"
-        self.save(update_fields=["status", "started_at", "activity"])
+        self.status, self.started_at = self.Status.RUNNING, timezone.now()
+        self.activity = "Thinking"
+        self.save()
+        began = Event(kind=Event.Kind.RUN_BEGAN, data={"run": self.pk})
         Message.objects.create(
             agent=self.agent,
             run=self,
             role=Message.Role.USER,
             content=self.text,
-            number=advance(self.agent, 0, 1)[1],
+            number=self.agent.record(began, messages=1),
         )
-        self.agent.record(Event(kind=Event.Kind.RUN_BEGAN, data={"run": self.pk}))
         engine.submit(self)
 
     # -- going on --------------------------------------------------------------------------------
@@ -207,8 +208,17 @@ class Run(models.Model):
         return self.stop_requested
 
     def next_step_number(self) -> int:
-        """Steps are counted from 1."""
-        return (self.steps.aggregate(last=models.Max("number"))["last"] or 0) + 1
+        """Steps are counted from 1. One that nobody worked on before has none yet."""
+        if self._steps is None:
+            fresh = self.attempt == 1
+            last = None if fresh else self.steps.aggregate(last=models.Max("number"))["last"]
+            self._steps = last or 0
+        self._steps += 1
+        return self._steps
+
+    def steps_taken(self) -> bool:
+        """Whether the worker that holds the run took a step already."""
+        return self._steps is not None
 
     def answered_steps(self) -> int:
         """How many steps the model answered; a call that failed is none."""
@@ -229,20 +239,20 @@ class Run(models.Model):
 
     # -- ending ----------------------------------------------------------------------------------
 
-    def end(self, reason: str, error: str = "") -> None:
-        """End the run and begin the next that waits; inside the loop's transaction."""
-        self.hold("")
+    def end(self, reason: str, error: str = "", after: Sequence[Event] = ()) -> None:
+        """End the run and begin the next that waits; where the run is held (`hold`).
+
+        `after` are the events of what led to the end.
+        """
         self.reason, self.error = reason, error
         self.status = {
             self.Reason.CANCELLED: self.Status.STOPPED,
             self.Reason.ERROR: self.Status.FAILED,
         }.get(self.Reason(reason), self.Status.DONE)
-        self.finished_at = timezone.now()
-        self.save(update_fields=["reason", "error", "status", "finished_at"])
-        self.agent.record(Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
-        if waiting := Run.objects.queued().filter(agent_id=self.agent_id).first():
-            waiting.agent = self.agent
-            waiting._begin()
+        self.finished_at, self.activity = timezone.now(), ""
+        self.save(update_fields=["reason", "error", "status", "finished_at", "activity"])
+        self.agent.record(*after, Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
+        begin_next(self.agent)
 
     @transaction.atomic
     def retry(self) -> bool:
@@ -272,6 +282,13 @@ class Run(models.Model):
     def tokens(self) -> int:
         """Tokens the endpoint reported for the run, both ways."""
         return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.steps.all())
+
+
+def begin_next(agent: Agent) -> None:
+    """Begin the message that waits longest; those of a deleted agent wait until it is restored."""
+    if waiting := Run.objects.queued().filter(agent=agent, agent__deleted_at=None).first():
+        waiting.agent = agent
+        waiting._begin()
 
 
 def checked(text: str) -> str:

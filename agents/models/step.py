@@ -63,7 +63,8 @@ class Step(models.Model):
             return []
         returns = {m.tool_call_id: m for m in self.messages.all() if m.role == Message.Role.TOOL}
         edits: dict[str, list[BlockEdit]] = {}
-        for edit in self.block_edits.all():
+        made = self.block_edits.all() if message.tool_calls else []
+        for edit in made:
             edits.setdefault(edit.tool_call_id, []).append(edit)
         return [(c, returns.get(c.id), edits.get(c.id, [])) for c in message.calls()]
 

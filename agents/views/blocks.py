@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from agents.diff import words_changed
 from agents.forms import BlockForm, BlockSettingsForm
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
+from agents.models.block import as_sentence
 from agents.models.block_edit import merged
 from agents.views.request import Request
 
@@ -81,7 +82,7 @@ def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
 def configure(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Label, description, limit and read-only of a block."""
     agent, block = find(request, agent_id, block_id)
-    form = BlockSettingsForm(request.POST or None, instance=block)
+    form = BlockSettingsForm(request.POST or None, instance=block, auto_id=f"{block.pk}-%s")
     if request.method == "POST" and form.is_valid():
         try:
             find(request, agent_id, block_id)[1].configure(**form.cleaned_data)
@@ -97,7 +98,9 @@ def configure(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
 def new(request: Request, agent_id: UUID) -> HttpResponse:
     """A further block for an agent."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
-    form = BlockForm(request.POST or None, instance=Block(owner=agent.owner))
+    form = BlockForm(
+        request.POST or None, instance=Block(owner=agent.owner), auto_id="new-block-%s"
+    )
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
@@ -125,5 +128,4 @@ def find(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block
 
 def sentence(refusal: MemoryRefusal) -> str:
     """A refusal as a sentence of its own."""
-    text = str(refusal)
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+    return as_sentence(str(refusal))

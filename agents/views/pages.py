@@ -43,7 +43,7 @@ def chat_context(agent: Agent) -> dict[str, Any]:
         **transcript(agent),
         **fragments.memory_panel(agent),
         **fragments.status_of(agent),
-        "queue": list(agent.runs.filter(status=Run.Status.QUEUED).order_by("pk")),
+        **fragments.waiting(agent),
     }
 
 

@@ -69,7 +69,7 @@
   document.addEventListener("memoryweb:accepted", (event) => accepted(event.detail));
   document.addEventListener("memoryweb:refused", (event) => waiting?.key === event.detail && settled());
 
-  box.addEventListener("input", () => { grow(); sessionStorage.setItem(draftName, box.value); });
+  box.addEventListener("input", () => { if (!waiting) error.replaceChildren(); grow(); sessionStorage.setItem(draftName, box.value); });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); submit(); }
   });

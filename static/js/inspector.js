@@ -84,6 +84,12 @@
     if (event.key === "Escape") { event.stopPropagation(); editor.querySelector("[data-close-editor]").click(); }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.requestSubmit();
   }, true);
+  // What could not be done is said where it was asked for, also when the panel is out of sight.
+  document.addEventListener("htmx:after:swap", (event) => {
+    if (event.target.closest?.(".block-notice")?.childElementCount) {
+      document.dispatchEvent(new CustomEvent("memoryweb:open", { detail: "inspector" }));
+    }
+  });
   // A saved editor leaves no notice behind.
   document.addEventListener("htmx:after:swap", (event) => {
     const block = event.target.closest?.(".block");

@@ -1,22 +1,24 @@
 // Times, relative to now; the exact one is in the title.
 (() => {
+  const set = (time, name, value) => { if (time[name] !== value) time[name] = value; };
   const show = (time) => {
     const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
     const date = new Date(time.dateTime);
-    time.textContent =
+    set(time, "textContent",
       seconds < 45 ? "just now"
       : seconds < 3600 ? `${Math.max(1, Math.round(seconds / 60))} min ago`
       : seconds < 86400 ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-      : date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
-    time.title = date.toLocaleString();
+      : date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" }));
+    set(time, "title", date.toLocaleString());
   };
   const all = (root) => root.querySelectorAll?.("time").forEach(show);
   all(document);
   new MutationObserver((records) => {
-    for (const { addedNodes } of records) for (const node of addedNodes) {
-      if (node.nodeName === "TIME") show(node);
-      else all(node);
+    for (const { target, addedNodes } of records) {
+      const changed = (target.closest ? target : target.parentElement)?.closest("time");
+      if (changed) show(changed); // a morph writes the server's words into a time that stays
+      else for (const node of addedNodes) node.nodeName === "TIME" ? show(node) : all(node);
     }
-  }).observe(document.body, { childList: true, subtree: true });
+  }).observe(document.body, { childList: true, characterData: true, attributeFilter: ["title", "datetime"], subtree: true });
   setInterval(() => all(document), 30000);
 })();

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +26,6 @@ from tests.server import MemoryWeb, eventually
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds; what is awaited comes at once, unless the machine is busy
 WIDE = {"width": 1440, "height": 900}
-NARROW = {"width": 390, "height": 844}
 
 Chat = Callable[..., Page]
 
@@ -181,8 +179,3 @@ def make_agent(page: Page, name: str) -> None:
     page.get_by_role("textbox", name="Name", exact=True).fill(name)
     button(page, "Make the agent").click()
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
-
-
-def demo_server(folder: Path) -> MemoryWeb:
-    """A server as `make run` starts it: nothing set, nothing stored, the demo model."""
-    return MemoryWeb(folder)

@@ -1,4 +1,4 @@
-"""Reload equals socket: a page that was told of an event looks like one that was loaded after it."""
+"""Reload equals socket: a page told of an event looks like one that was loaded after it."""
 
 from __future__ import annotations
 
@@ -268,9 +268,7 @@ def test_the_first_page_of_an_agent_that_was_never_spoken_to(stage: Stage, chat:
         same(page, chat(stage.agent))
 
 
-def test_a_page_that_was_away_catches_up_in_mid_answer_and_after(
-    stage: Stage, chat: Chat
-) -> None:
+def test_a_page_that_was_away_catches_up_in_mid_answer_and_after(stage: Stage, chat: Chat) -> None:
     """Its socket is closed under it, much happens, and it comes back."""
     away = False
     sockets: list[WebSocketRoute] = []

@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from agents import engine
+from agents.accounts import owner
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
@@ -35,6 +36,8 @@ class Command(BaseCommand):
         check_address(host)
         lock = None if settings.HOSTED else alone()
         migrate()
+        if not settings.ACCOUNTS:
+            owner()
         for agent in Agent.objects.expired():
             agent.purge()
         resumed = 0 if settings.HOSTED else engine.resume()

@@ -1,0 +1,342 @@
+"""The main job in a real browser: chat with an agent, watch its memory change, correct it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import (
+    Chat,
+    block,
+    button,
+    composer,
+    log,
+    make_agent,
+    memory,
+    say,
+    status,
+)
+from tests.fake_openai import FakeOpenAI, calls, gated, stall, text
+from tests.fake_openai import status as refusal
+from tests.server import MemoryWeb, eventually
+
+pytestmark = pytest.mark.browser
+
+KNOWN = "Name: Bob\nLives in Riga\nLikes tea"
+RENAME = (
+    "core_memory_replace",
+    {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
+)
+FOCUSABLE = "a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']"
+NOT_REACHED = """(selector) => [...document.querySelectorAll(selector)]
+  .filter((element) => element.tabIndex >= 0 && !element.disabled)
+  .filter((element) => element.checkVisibility({visibilityProperty: true}))
+  .filter((element) => !window.reached.has(element))
+  .map((element) => element.outerHTML.slice(0, 120))"""
+
+
+def test_from_an_empty_folder_to_a_changed_memory(context: BrowserContext, tmp_path: Path) -> None:
+    with MemoryWeb(tmp_path / "data") as server:
+        page = context.new_page()
+        page.goto(server.url)
+        make_agent(page, "Tutor")
+        expect(page.get_by_role("note")).to_contain_text("OPENAI_API_KEY")
+        say(page, "My name is Sarah and I like cherry pie.")
+        expect(block(page)).to_contain_text("Sarah")
+        expect(block(page)).to_contain_text("cherry pie")
+        changes = log(page).get_by_role("group", name="Change of block human")
+        expect(changes).to_have_count(2)
+        expect(changes.first).to_contain_text("Name: Sarah")
+        expect(log(page).get_by_text("core_memory_append").first).to_be_visible()
+        changes.first.get_by_role("link", name="Show in memory").click()
+        expect(block(page)).to_be_focused()
+        expect(status(page)).to_have_text("Ready")
+
+        say(page, "What is my name?")
+        expect(log(page)).to_contain_text("Your name is Sarah.")
+        page.reload()
+        expect(log(page)).to_contain_text("My name is Sarah and I like cherry pie.")
+        expect(log(page)).to_contain_text("Your name is Sarah.")
+        expect(changes).to_have_count(2)
+        expect(block(page)).to_contain_text("cherry pie")
+
+        other = context.new_page()
+        other.goto(page.url)
+        say(page, "Actually, my name is Charles.")
+        for tab in (page, other):
+            expect(block(tab)).to_contain_text("Charles")
+            expect(log(tab)).to_contain_text("Actually, my name is Charles.")
+
+        say(page, "Tell me a long story.")
+        expect(log(other)).to_contain_text("There was once a woman")
+        button(other, "Stop").click()
+        for tab in (page, other):
+            expect(log(tab)).to_contain_text("stopped here")
+            expect(status(tab)).to_have_text("Ready")
+            expect(button(tab, "Stop")).to_be_hidden()
+
+
+# -- memory, by hand -----------------------------------------------------------------------------
+
+
+def edit(page: Page, value: str) -> None:
+    """Open the editor of the human block and type; nothing is saved yet."""
+    button(block(page), "Edit").click()
+    page.get_by_role("textbox", name="Value of human").fill(value)
+
+
+def test_a_block_edited_by_hand_changes_in_every_tab_and_is_undone(
+    server: MemoryWeb, chat: Chat
+) -> None:
+    agent = server.make_agent(human=KNOWN)
+    page, other = chat(agent), chat(agent)
+    edit(page, KNOWN.replace("Riga", "Oslo"))
+    button(block(page), "Save").click()
+    for tab in (page, other):
+        expect(block(tab).get_by_role("insertion")).to_have_text("Oslo")
+        expect(block(tab).get_by_role("deletion")).to_have_text("Riga")
+        expect(memory(tab)).to_contain_text("Oslo")
+    expect(page.get_by_role("textbox", name="Value of human")).to_have_count(0)
+    button(block(other), "Undo").click()
+    eventually(lambda: server.block(agent)[1:] == (KNOWN, 2))
+    for tab in (page, other):
+        expect(block(tab).get_by_role("insertion")).to_have_text("Riga")
+
+
+def test_what_is_too_long_for_a_block_is_refused_and_kept(
+    server: MemoryWeb, chat: Chat, expected_complaints: list[str]
+) -> None:
+    expected_complaints.append("422")
+    page = chat(server.make_agent(human=KNOWN))
+    edit(page, "x" * 2040)
+    expect(block(page)).to_contain_text("2,040 / 2,000")
+    button(block(page), "Save").click()
+    refused = block(page).get_by_role("alert").filter(has_text="shorten it by 40")
+    expect(refused).to_be_visible()
+    expect(page.get_by_role("textbox", name="Value of human")).to_have_value("x" * 2040)
+
+
+def change_by_the_agent(server: MemoryWeb, model: FakeOpenAI, agent: str) -> None:
+    model.script(calls(RENAME), text("Noted."))
+    server.post(f"/agents/{agent}/messages/", text="My name is Sarah.", key="rename")
+    eventually(lambda: server.is_idle(agent))
+
+
+MINE = KNOWN.replace("tea", "coffee")
+
+
+@pytest.mark.parametrize(
+    ("choice", "saved"),
+    [
+        ("Save merged", "Name: Sarah\nLives in Riga\nLikes coffee"),
+        ("Take mine", MINE),
+        ("Take theirs", "Name: Sarah\nLives in Riga\nLikes tea"),
+    ],
+)
+def test_a_block_that_changes_under_ones_typing_asks_what_to_keep(
+    choice: str,
+    saved: str,
+    server: MemoryWeb,
+    model: FakeOpenAI,
+    chat: Chat,
+    expected_complaints: list[str],
+) -> None:
+    expected_complaints.append("409")
+    agent = server.make_agent(human=KNOWN)
+    page = chat(agent)
+    edit(page, MINE)
+    change_by_the_agent(server, model, agent)
+    expect(block(page).get_by_role("alert")).to_contain_text("changed while you were typing")
+    expect(page.get_by_role("textbox", name="Value of human")).to_have_value(MINE)
+    button(block(page), "Save").click()
+    theirs = block(page).get_by_role("group", name="Their change")
+    expect(theirs.get_by_role("insertion")).to_have_text("Sarah")
+    expect(page.get_by_role("textbox", name="Both changes together")).to_have_value(
+        "Name: Sarah\nLives in Riga\nLikes coffee"
+    )
+    button(block(page), choice).click()
+    if choice == "Take mine":
+        button(block(page), "Save merged").click()
+    expect(theirs).to_have_count(0)
+    eventually(lambda: server.block(agent)[1] == saved)
+
+
+def test_typing_in_the_panel_outlives_a_change_of_the_panel(server: MemoryWeb, chat: Chat) -> None:
+    agent = server.make_agent(human=KNOWN)
+    page = chat(agent)
+    edit(page, MINE)
+    server.post(f"/agents/{agent}/blocks/new/", label="plans", value="None yet", limit=100)
+    expect(block(page, "plans")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Value of human")).to_have_value(MINE)
+
+
+def test_a_block_is_added_configured_and_removed(server: MemoryWeb, chat: Chat) -> None:
+    agent = server.make_agent(human=KNOWN)
+    page = chat(agent)
+    button(memory(page), "Add a block").click()
+    memory(page).get_by_role("textbox", name="Label").fill("plans")
+    button(memory(page), "Add").click()
+    expect(block(page, "plans")).to_be_visible()
+    button(block(page, "plans"), "Settings").click()
+    block(page, "plans").get_by_role("checkbox", name="Read only").check()
+    button(block(page, "plans"), "Save").click()
+    expect(block(page, "plans")).to_contain_text("read-only")
+    button(block(page, "plans"), "Settings").click()
+    page.once("dialog", lambda dialog: dialog.accept())
+    button(block(page, "plans"), "Remove").click()
+    expect(block(page, "plans")).to_have_count(0)
+
+
+# -- messages that wait, runs that fail ----------------------------------------------------------
+
+
+def test_a_message_that_waits_can_be_changed_and_taken_back(
+    server: MemoryWeb, model: FakeOpenAI, chat: Chat
+) -> None:
+    page = chat(server.make_agent())
+    gate = gated(text("One."))
+    model.script(gate, text("Two."))
+    say(page, "First")
+    expect(button(page, "Stop")).to_be_visible()
+    say(page, "Second")
+    say(page, "Third")
+    waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    expect(waiting).to_have_count(2)
+    waiting.first.get_by_text("Second").first.click()
+    editor = waiting.first.get_by_role("textbox", name="Message that waits")
+    editor.fill("Second, changed")
+    button(waiting.last, "Take back").click()
+    expect(waiting).to_have_count(1)
+    expect(editor).to_have_value("Second, changed")
+    button(waiting.first, "Save").click()
+    expect(waiting.first.get_by_text("Second, changed").first).to_be_visible()
+    gate.open()
+    expect(log(page)).to_contain_text("Two.")
+    expect(log(page)).to_contain_text("Second, changed")
+    expect(log(page)).not_to_contain_text("Third")
+    expect(waiting).to_have_count(0)
+
+
+def test_a_run_that_failed_says_why_and_goes_on_after_retry(
+    server: MemoryWeb, model: FakeOpenAI, chat: Chat
+) -> None:
+    page = chat(server.make_agent())
+    model.script(refusal(401))
+    say(page, "Hello")
+    expect(log(page).get_by_role("alert")).to_contain_text("refused the key")
+    model.script(text("Here I am."))
+    button(log(page), "Retry").click()
+    expect(log(page)).to_contain_text("Here I am.")
+    expect(log(page).get_by_role("alert")).to_have_count(0)
+    expect(log(page).get_by_text("Hello")).to_have_count(1)
+
+
+# -- agents --------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_renamed_deleted_and_brought_back(
+    server: MemoryWeb, chat: Chat, expected_complaints: list[str]
+) -> None:
+    expected_complaints.append("404")
+    agent = server.make_agent("Tutor of mine")
+    page, other = chat(agent), chat(agent)
+    page.get_by_role("link", name="Settings", exact=True).click()
+    page.get_by_role("textbox", name="Name", exact=True).fill("Teacher")
+    button(page, "Save").click()
+    for tab in (page, other):
+        expect(tab.get_by_role("heading", name="Teacher", level=1)).to_be_visible()
+        agents = tab.get_by_role("navigation", name="Agents")
+        expect(agents.get_by_role("link", name="Teacher")).to_be_visible()
+        expect(tab).to_have_title(re.compile("^Teacher"))
+    page.get_by_role("link", name="Settings", exact=True).click()
+    page.get_by_role("link", name="Delete agent").click()
+    expect(page.get_by_role("heading", name="Delete Teacher?")).to_be_visible()
+    button(page, "Delete Teacher").click()
+    expect(other.get_by_role("heading", name="This agent was deleted")).to_be_visible()
+    answer = page.goto(f"{server.url}/agents/{agent}/")
+    assert answer
+    assert answer.status == 404
+    page.get_by_role("link", name="Deleted agents").click()
+    button(page, "Bring Teacher back").click()
+    expect(page.get_by_role("heading", name="Teacher", level=1)).to_be_visible()
+
+
+# -- keyboard, narrow pages ----------------------------------------------------------------------
+
+
+def test_enter_sends_shift_enter_breaks_the_line_escape_stops(
+    server: MemoryWeb, model: FakeOpenAI, chat: Chat
+) -> None:
+    page = chat(server.make_agent())
+    model.script(stall("Once upon"))
+    expect(composer(page)).to_be_focused()
+    page.keyboard.type("One line")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("and another")
+    expect(composer(page)).to_have_value("One line\nand another")
+    page.keyboard.press("Enter")
+    expect(log(page)).to_contain_text("Once upon")
+    page.keyboard.press("Escape")
+    expect(log(page)).to_contain_text("stopped here")
+    assert server.rows("SELECT text FROM agents_run ORDER BY id DESC")[0] == (
+        "One line\nand another",
+    )
+
+
+def test_an_empty_and_an_overlong_message_are_not_sent(server: MemoryWeb, chat: Chat) -> None:
+    agent = server.make_agent()
+    page = chat(agent)
+    button(page, "Send").click()
+    expect(page.get_by_text("The message is empty")).to_be_visible()
+    composer(page).fill("x" * 100_001)
+    button(page, "Send").click()
+    expect(page.get_by_text("100,000 is the most")).to_be_visible()
+    assert not server.runs(agent)
+
+
+def test_tab_reaches_everything(server: MemoryWeb, model: FakeOpenAI, chat: Chat) -> None:
+    agent = server.make_agent(human=KNOWN)
+    change_by_the_agent(server, model, agent)
+    page = chat(agent)
+    page.evaluate("() => { document.activeElement.blur(); window.reached = new Set(); }")
+    for _ in range(page.locator(FOCUSABLE).count() + 5):
+        page.keyboard.press("Tab")
+        page.evaluate("() => window.reached.add(document.activeElement)")
+    assert page.evaluate(NOT_REACHED, FOCUSABLE) == []
+
+
+def test_on_a_narrow_page_the_memory_is_a_drawer_that_counts_what_was_not_seen(
+    server: MemoryWeb, model: FakeOpenAI, chat: Chat
+) -> None:
+    agent = server.make_agent(human=KNOWN)
+    page = chat(agent)
+    page.set_viewport_size({"width": 390, "height": 844})
+    opener = page.get_by_role("button", name=re.compile("^Memory"))
+    expect(opener).to_be_visible()
+    expect(memory(page)).to_be_hidden()
+    change_by_the_agent(server, model, agent)
+    expect(opener).to_have_accessible_name("Memory 1 changes not seen yet")
+    opener.click()
+    expect(memory(page)).to_be_visible()
+    expect(block(page)).to_contain_text("Sarah")
+    page.keyboard.press("Escape")
+    expect(memory(page)).to_be_hidden()
+    expect(opener).to_have_accessible_name("Memory")
+
+
+def test_the_page_is_made_as_people_and_screen_readers_expect(
+    server: MemoryWeb, chat: Chat
+) -> None:
+    page = chat(server.make_agent(human=KNOWN))
+    expect(log(page)).to_have_count(1)
+    expect(composer(page)).to_have_count(1)
+    expect(button(page, "Send")).to_be_visible()
+    expect(button(page, "Stop")).to_be_hidden()
+    expect(status(page)).to_have_count(1)
+    expect(page.get_by_role("main")).to_have_count(1)
+    for label in ("persona", "human"):
+        expect(block(page, label)).to_have_count(1)
+    expect(log(page)).to_have_attribute("aria-live", "off")
