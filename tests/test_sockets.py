@@ -101,6 +101,7 @@ async def open_page(alice: User) -> AsyncIterator[Open]:
             return page
 
         yield open_one
+    bell._sockets_loop = None  # this test's loop ends here; a run that is stopped now rings nobody
 
 
 @pytest.fixture(autouse=True)

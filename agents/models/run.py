@@ -293,7 +293,7 @@ def begin_next(agent: Agent) -> None:
 
 def checked(text: str) -> str:
     """A message's text, if it may be sent."""
-    text = text.replace("\0", "").encode(errors="replace").decode().strip()
+    text = storable(text).strip()
     if not text:
         raise ValidationError("The message is empty; write something first.")
     if len(text) > LONGEST_MESSAGE:
