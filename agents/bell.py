@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any
+from collections import Counter
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
@@ -18,8 +19,12 @@ from django.conf import settings
 
 from agents import background
 
+if TYPE_CHECKING:
+    from agents.models import Agent, Event
+
 logger = logging.getLogger(__name__)
 _sockets_loop: asyncio.AbstractEventLoop | None = None
+_followed: Counter[UUID] = Counter()
 
 
 def of_agent(agent_id: UUID) -> str:
@@ -38,11 +43,38 @@ def listen() -> None:
     _sockets_loop = asyncio.get_running_loop()
 
 
-def ring(agent_id: UUID, owner_id: int, events: list[dict[str, Any]]) -> None:
-    """Tell everyone who looks at the agent; `events` are carried along."""
-    _send(of_agent(agent_id), {"type": "agent.events", "events": events})
-    if any(event["kind"] in LISTED for event in events):
-        _send(of_user(owner_id), {"type": "agents.changed"})
+def follow(agent_id: UUID, by: int) -> None:
+    """Count the sockets of this process that look at an agent: `by` is 1 or -1 more."""
+    _followed[agent_id] += by
+    if not _followed[agent_id]:
+        del _followed[agent_id]
+
+
+def ring(agent: Agent, events: Sequence[Event]) -> None:
+    """Tell everyone who looks at the agent what happened, drawn once for all their pages.
+
+    A change of the agent itself is only rung: each socket looks first whether it may still see it.
+    """
+    from agents import fragments
+
+    if settings.REDIS_URL or agent.pk in _followed:
+        carried = [
+            {
+                "seq": event.seq,
+                "content": ""
+                if event.kind == event.Kind.AGENT_CHANGED
+                else fragments.render(agent, event.kind, event.data, event.rows),
+            }
+            for event in events
+        ]
+        _send(of_agent(agent.pk), {"type": "agent.events", "events": carried})
+    if any(event.kind in LISTED for event in events):
+        _send(of_user(agent.owner_id), {"type": "agents.changed"})
+
+
+def ring_gone(agent_id: UUID) -> None:
+    """Tell everyone who looks at an agent that it is there no more."""
+    _send(of_agent(agent_id), {"type": "agent.events", "events": []})
 
 
 LISTED = {"agent_changed", "run_began", "run_changed"}  # what the list of agents shows

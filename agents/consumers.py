@@ -32,9 +32,10 @@ T = TypeVar("T")
 MOST_EVENTS = 300  # in flight
 MOST_BYTES = 1_000_000  # in flight
 BATCH = 100  # events read from the log at once
+LOOK_SECONDS = 15.0  # how often the log is looked at, rung or not
 ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
-LIST_SECONDS = 0.3  # the list of agents is drawn at most so often
+LIST_SECONDS = 0.5  # the list of agents is drawn at most so often
 
 _threads = ThreadPoolExecutor(8, thread_name_prefix="socket")
 
@@ -72,6 +73,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.rung, self.acked = asyncio.Event(), asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
         self.list_waits = False
+        self.behind = True  # the log has, or may have, what the page has not
         if not self.user.is_authenticated:
             await self.close(4401)
             return
@@ -119,6 +121,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.agent_id, self.seq = agent.pk, number(body, "after")
         self.carried.clear()
         self.in_flight.clear()
+        self.behind = True
+        bell.follow(agent.pk, 1)
         await self.channel_layer.group_add(bell.of_agent(agent.pk), self.channel_name)
         await self.say({"following": str(agent.pk)})
         self.rung.set()
@@ -126,6 +130,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def unfollow(self) -> None:
         if self.agent_id:
+            bell.follow(self.agent_id, -1)
             await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
         self.agent_id = None
 
@@ -149,6 +154,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def agent_events(self, message: dict[str, Any]) -> None:
         self.carried.extend(message["events"])
+        self.behind = self.behind or not message["events"]
         self.rung.set()
 
     async def agents_changed(self, message: dict[str, Any]) -> None:
@@ -169,14 +175,21 @@ class PageConsumer(AsyncWebsocketConsumer):
         """Send what the log has beyond what was sent, for as long as the socket lives."""
         try:
             while True:
-                await self.rung.wait()
-                self.rung.clear()
+                await self.wait_for_bell()
                 await self.catch_up()
         except TimeoutError:
             await self.close(1013)
         except Exception:  # the page reconnects and asks again
             logger.exception("A socket's pump broke.")
             await self.close(1011)
+
+    async def wait_for_bell(self) -> None:
+        """Wait for a ring; look into the log now and then all the same, as a ring may get lost."""
+        try:
+            await asyncio.wait_for(self.rung.wait(), LOOK_SECONDS)
+        except TimeoutError:
+            self.behind = True
+        self.rung.clear()
 
     async def catch_up(self) -> None:
         """Send what there is."""
@@ -189,15 +202,20 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.say({"content": render_to_string("agents/events/gone.html")})
 
     async def next_frames(self) -> list[tuple[int, str]]:
-        """The next events, drawn; [] if the page has them all."""
-        while self.carried and self.carried[0]["seq"] <= self.seq:
-            self.carried.popleft()
-        carried = list(self.carried)
-        self.carried.clear()
-        agent_id, seq = self.agent_id, self.seq
-        frames = await in_thread(draw, self.user, agent_id, seq, carried)
+        """The next events, drawn; [] if the page has them all.
+
+        Those the bell carried, if they follow on what was sent; else from the log.
+        """
+        if not self.behind:
+            carried = [event for event in self.carried if event["seq"] > self.seq]
+            self.carried.clear()
+            if follow_on(self.seq, carried):
+                return [(event["seq"], event["content"]) for event in carried]
+        agent_id, seq, self.behind = self.agent_id, self.seq, False
+        frames = await in_thread(draw, self.user, agent_id, seq)
         if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
             return await self.next_frames()
+        self.behind = self.behind or len(frames) == BATCH
         return frames
 
     async def send_frame(self, seq: int, content: str) -> None:
@@ -262,17 +280,16 @@ def draw_list(user: User, agent_id: UUID | None) -> str:
     return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
 
 
-def draw(
-    user: User, agent_id: UUID, seq: int, carried: list[dict[str, Any]]
-) -> list[tuple[int, str]]:
-    """The events after `seq` as `(seq, fragments)`; those the bell carried need not be read."""
+def follow_on(seq: int, carried: list[dict[str, Any]]) -> bool:
+    """Whether these are the very next events after `seq`, all drawn; or none."""
+    seqs = [event["seq"] for event in carried]
+    return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in carried)
+
+
+def draw(user: User, agent_id: UUID, seq: int) -> list[tuple[int, str]]:
+    """The next events of the log after `seq`, as `(seq, fragments)`."""
     agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
     if agent is None:
         raise AgentGone
-    contiguous = [e["seq"] for e in carried] == list(range(seq + 1, seq + 1 + len(carried)))
-    if carried and contiguous:
-        events = [(e["seq"], e["kind"], e["data"]) for e in carried]
-    else:
-        log = Event.objects.filter(agent=agent).after(seq)
-        events = list(log.values_list("seq", "kind", "data")[:BATCH])
-    return [(seq, fragments.render(agent, kind, data)) for seq, kind, data in events]
+    log = Event.objects.filter(agent=agent).after(seq).values_list("seq", "kind", "data")
+    return [(seq, fragments.render(agent, kind, data)) for seq, kind, data in log[:BATCH]]

@@ -1,8 +1,9 @@
 """Fragments: each event as the HTML that brings a page up to date.
 
 A fragment is made of the very partials the page is made of, so that what a socket sends and what
-a reload shows cannot differ. Events that name rows are drawn as those rows are now; a page that
-applies them in order ends where a fresh one starts.
+a reload shows cannot differ. An event is drawn once, where it is made and its rows are at hand, and
+the bell carries that to every page; a page that missed it draws it from the log, with the rows as
+they are by then. Either way a page that applies all events in order ends where a fresh one starts.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from agents.context import DEFAULT_WINDOW, core_memory
 from agents.models import Agent, BlockEdit, Event, Run, Step
 
 Kind = Event.Kind
+Rows = dict[str, Any]
+Subject = dict[str, Any] | None
 
 
-def render(agent: Agent, kind: str, data: dict[str, Any]) -> str:
-    """The fragments of one event; "" where its row is gone, as a later event then tells."""
-    subject = SUBJECTS[kind](agent, data)
+def render(agent: Agent, kind: str, data: dict[str, Any], rows: Rows | None = None) -> str:
+    """The fragments of one event; "" where its row is gone, as a later event then tells.
+
+    `rows` are those that `data` names, where they are at hand; else they are read.
+    """
+    subject = SUBJECTS[kind](agent, data, rows or {})
     if subject is None:
         return ""
     return render_to_string(f"agents/events/{kind}.html", {"agent": agent, "data": data, **subject})
@@ -43,7 +49,7 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
     `tokens_used` and `window` are tokens, `percent` their ratio.
     """
     latest = latest or agent.last_run()
-    step = step or (latest.steps.last() if latest else None)
+    step = step or (latest.taken[-1] if latest and latest.taken else None)
     used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
     window = agent.context_window or DEFAULT_WINDOW
     return {
@@ -60,17 +66,18 @@ def waiting(agent: Agent) -> dict[str, Any]:
     return {"queue": list(agent.runs.queued())}
 
 
-Subject = dict[str, Any] | None
+def _run_began(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    if run := rows.get("run") or agent.runs.filter(pk=data["run"]).first():
+        return {"run": run, **_latest(agent, run), **waiting(agent)}
+    return None
 
 
-def _run_began(agent: Agent, data: dict[str, Any]) -> Subject:
-    run = agent.runs.filter(pk=data["run"]).prefetch_related("messages").first()
-    return {"run": run, **_latest(agent, run), **waiting(agent)} if run else None
-
-
-def _run_changed(agent: Agent, data: dict[str, Any]) -> Subject:
-    run = agent.runs.filter(pk=data["run"]).prefetch_related("steps").first()
-    return {"run": run, **_latest(agent, run)} if run else None
+def _run_changed(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    if run := rows.get("run"):
+        return {"run": run, **status_of(agent, run)}
+    if run := agent.runs.filter(pk=data["run"]).first():
+        return {"run": run, **_latest(agent, run)}
+    return None
 
 
 def _latest(agent: Agent, run: Run) -> dict[str, Any]:
@@ -78,33 +85,34 @@ def _latest(agent: Agent, run: Run) -> dict[str, Any]:
     return status_of(agent, run if run.status == Run.Status.RUNNING else None)
 
 
-def _step(agent: Agent, data: dict[str, Any]) -> Subject:
-    steps = Step.objects.select_related("run").prefetch_related("messages")
-    step = steps.filter(run__agent=agent, pk=data["step"]).first()
-    if step is None:
-        return None
-    if step.run.status == Run.Status.RUNNING:
-        return {"step": step, **status_of(agent, step.run)}
-    return {"step": step, **status_of(agent)}
+def _step(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    if step := rows.get("step"):
+        return {"step": step, **status_of(agent, step.run, step)}
+    step = Step.objects.select_related("run").filter(run__agent=agent, pk=data["step"]).first()
+    return {"step": step, **_latest(agent, step.run)} if step else None
 
 
-def _block(agent: Agent, data: dict[str, Any]) -> Subject:
+def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     panel = memory_panel(agent)
     block = next((b for b in panel["blocks"] if str(b.pk) == data["block"]), None)
     return {**panel, "block": block} if block else None
 
 
-def _text(agent: Agent, data: dict[str, Any]) -> Subject:
-    return status_of(agent) if data.get("first") else {}
+def _text(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    return _status(agent, data, rows) if data.get("first") else {}
 
 
-SUBJECTS: dict[str, Callable[[Agent, dict[str, Any]], Subject]] = {
-    Kind.AGENT_CHANGED: lambda agent, data: status_of(agent),
-    Kind.MEMORY_CHANGED: lambda agent, data: memory_panel(agent),
+def _status(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    return status_of(agent, rows.get("run"))
+
+
+SUBJECTS: dict[str, Callable[[Agent, dict[str, Any], Rows], Subject]] = {
+    Kind.AGENT_CHANGED: _status,
+    Kind.MEMORY_CHANGED: lambda agent, data, rows: memory_panel(agent),
     Kind.BLOCK_EDITED: _block,
-    Kind.QUEUE_CHANGED: lambda agent, data: waiting(agent),
+    Kind.QUEUE_CHANGED: lambda agent, data, rows: waiting(agent),
     Kind.RUN_BEGAN: _run_began,
-    Kind.ACTIVITY: lambda agent, data: status_of(agent),
+    Kind.ACTIVITY: _status,
     Kind.STEP_BEGAN: _step,
     Kind.TEXT: _text,
     Kind.STEP_CHANGED: _step,

@@ -16,7 +16,7 @@ from agents import tools
 from agents.context import compile_context, make_room
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
 from agents.models import Event, MemoryRefusal, Message, Run, Step, ToolCall
-from agents.models.message import storable
+from agents.models.message import Said, storable
 from agents.models.run import RunLost
 from agents.tools import HEARTBEAT, Caller, ToolError
 
@@ -27,6 +27,7 @@ RETRY_SECONDS = 1.0  # where the endpoint does not say how long to wait; doubled
 LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
 FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
 
+Kind = Event.Kind
 Reason = Run.Reason
 
 
@@ -66,7 +67,7 @@ def run_agent(run_id: int) -> None:
 def take_step(run: Run) -> Step:
     """One model call, its message stored as it streams. ModelError or Stopped where it fails."""
     agent = run.agent
-    if run.steps_taken():  # it was read just now for the first step
+    if run.taken:  # for the first step it was read just now
         agent.refresh_from_db()
     endpoint, model = resolve(agent.model)
     context = compile_context(agent)
@@ -98,21 +99,23 @@ def begin_step(
     hold(run, "Thinking")
     step = Step.objects.create(
         run=run,
-        number=run.next_step_number(),
+        number=run.taken[-1].number + 1 if run.taken else 1,
         model=model,
         endpoint=str(endpoint),
         context_tokens=tokens,
         left_context=left,
     )
-    began = Event(kind=Event.Kind.STEP_BEGAN, data={"step": step.pk})
     message = Message.objects.create(
         agent=run.agent,
         run=run,
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
-        number=run.agent.record(began, messages=1),
+        number=run.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
+    message.so_far = Said("", "")
+    step.said, step.edits = [message], []
+    run.taken.append(step)
     return step, message
 
 
@@ -138,9 +141,10 @@ def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None
             events[-1].data["text"] += delta.text
             continue
         data = {"message": message.pk, "field": delta.field, "text": delta.text}
-        events.append(Event(kind=Event.Kind.TEXT, draft=message, data=data))
+        events.append(Event(kind=Kind.TEXT, draft=message, data=data))
     if first:
-        events[0].data |= {"first": True, "run": run.pk}
+        events[0].data["first"] = True
+        events[0].rows = {"run": run}
     run.agent.record(*events)
 
 
@@ -212,6 +216,8 @@ def call_tool(run: Run, step: Step, call: ToolCall) -> None:
     except Exception as error:
         logger.exception("The tool %s failed.", call.name)
         content = f"Error: the tool {call.name} failed with {type(error).__name__}: {error}"
+    if failed:
+        step.edits = [edit for edit in step.edits if edit.tool_call_id != call.id]  # taken back
     answer_call(run, step, call, content, failed, int((time.monotonic() - began) * 1000))
 
 
@@ -229,7 +235,7 @@ def answer_call(
     run: Run, step: Step, call: ToolCall, content: str, failed: bool, milliseconds: int | None
 ) -> None:
     """Store a call's return; from now on it has run."""
-    Message.objects.create(
+    answer = Message.objects.create(
         agent=run.agent,
         run=run,
         step=step,
@@ -240,12 +246,13 @@ def answer_call(
         duration_ms=milliseconds,
         number=run.agent.record(changed(step), messages=1),
     )
+    step.said.append(answer)
 
 
 def follow(run: Run, step: Step) -> None:
     """After the last return: why another step follows, or why the run ends."""
-    returns = {m.tool_call_id: m for m in step.messages.filter(role=Message.Role.TOOL)}
-    calls = step.messages.get(role=Message.Role.ASSISTANT).calls()
+    returns = step.returns()
+    calls = step.message.calls() if step.message else []
     failed = any(returns[call.id].is_error for call in calls)
     if any(ends_turn(call) and not returns[call.id].is_error for call in calls):
         end_step(run, step, "answered", Reason.ANSWERED)
@@ -280,7 +287,7 @@ def end_step(run: Run, step: Step, outcome: str, reason: str = "") -> None:
 
 
 def changed(step: Step) -> Event:
-    return Event(kind=Event.Kind.STEP_CHANGED, data={"step": step.pk})
+    return Event.of(Kind.STEP_CHANGED, step=step)
 
 
 # -- what goes wrong -------------------------------------------------------------------------------
@@ -295,7 +302,9 @@ def hold(run: Run, activity: str | None = None) -> None:
 
 def left_behind(run: Run) -> Step | None:
     """What a worker that died left: a broken draft is put aside, a step with tool calls goes on."""
-    step = run.steps.last() if run.attempt > 1 else None
+    if run.attempt == 1:
+        run.taken = []
+    step = run.taken[-1] if run.taken else None
     if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
         return None
     if step.status == Step.Status.CALLING:
@@ -303,7 +312,7 @@ def left_behind(run: Run) -> Step | None:
     message = step.message
     assert message is not None
     error = "The server stopped while the model was answering."
-    keep_partial(run, step, message, Answer(*message.so_far()), Step.Status.FAILED, error)
+    keep_partial(run, step, message, Answer(*message.so_far), Step.Status.FAILED, error)
     return None
 
 
@@ -328,7 +337,7 @@ def stop(run: Run) -> None:
     try:
         with transaction.atomic():
             run.hold()
-            step = run.steps.last()
+            step = run.taken[-1] if run.taken else None
             if step and step.status == Step.Status.CALLING:
                 for call in step.unanswered():
                     content = "Error: not run, because the person stopped the agent."

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httpx2
 from django.conf import settings
@@ -27,7 +27,6 @@ from openai import (
     AsyncStream,
     DefaultAsyncHttpxClient,
 )
-from openai.types.chat import ChatCompletionChunk
 
 from agents import background
 from agents.models import ToolCall
@@ -36,6 +35,7 @@ from agents.models.message import storable
 from .endpoints import Endpoint, ModelError
 
 CONNECT_SECONDS = 10.0
+MOST_CALLS = 128  # in one message, as the API has it for tools
 LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is not waited out
 
 
@@ -57,43 +57,41 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
-    def add(self, chunk: ChatCompletionChunk) -> list[Delta]:
-        """Take a chunk in; what it adds that a person can read."""
-        if chunk.usage:
-            self.prompt_tokens = chunk.usage.prompt_tokens
-            self.completion_tokens = chunk.usage.completion_tokens
-        if not chunk.choices:
+    def add(self, chunk: dict[str, Any]) -> list[Delta]:
+        """Take a `chat.completion.chunk` in; what it adds that a person can read."""
+        if usage := chunk.get("usage"):
+            self.prompt_tokens = usage.get("prompt_tokens")
+            self.completion_tokens = usage.get("completion_tokens")
+        if not chunk.get("choices"):
             return []
-        choice = chunk.choices[0]
-        self.finish = choice.finish_reason or self.finish
-        delta, deltas = choice.delta, []
-        if delta is None:
-            return []
-        extra = delta.model_extra or {}
-        if thought := extra.get("reasoning_content") or extra.get("reasoning"):
+        choice = chunk["choices"][0]
+        self.finish = choice.get("finish_reason") or self.finish
+        delta, deltas = choice.get("delta") or {}, []
+        if thought := delta.get("reasoning_content") or delta.get("reasoning"):
             thought = storable(str(thought))
             self.reasoning += thought
             deltas.append(Delta("reasoning", thought))
-        if text := delta.content or delta.refusal:
-            text = storable(text)
+        if text := delta.get("content") or delta.get("refusal"):
+            text = storable(str(text))
             self.content += text
             deltas.append(Delta("content", text))
-        for piece in delta.tool_calls or []:
+        for piece in delta.get("tool_calls") or []:
             self._add_call(piece)
         return deltas
 
-    def _add_call(self, piece: Any) -> None:
+    def _add_call(self, piece: dict[str, Any]) -> None:
         """Calls come in pieces, told apart by index, or where a server sends none, by id."""
-        index = piece.index
+        index = piece.get("index")
         if index is None:
-            index = len(self.calls) - (not piece.id and bool(self.calls))
+            index = len(self.calls) - (not piece.get("id") and bool(self.calls))
+        if not 0 <= index < MOST_CALLS:
+            raise ValueError(f"tool call number {index}")
         while len(self.calls) <= index:
             self.calls.append({"id": "", "name": "", "arguments": ""})
-        call = self.calls[index]
-        call["id"] = call["id"] or piece.id or ""
-        if piece.function:
-            call["name"] += piece.function.name or ""
-            call["arguments"] += piece.function.arguments or ""
+        call, function = self.calls[index], piece.get("function") or {}
+        call["id"] = call["id"] or piece.get("id") or ""
+        call["name"] += function.get("name") or ""
+        call["arguments"] += function.get("arguments") or ""
 
     def tool_calls(self) -> list[ToolCall]:
         """The calls, with ids and names that an endpoint takes back in the next request.
@@ -151,13 +149,13 @@ class ModelCall:
             stream = await client(self.endpoint).post(
                 "/chat/completions",
                 content=self._body,
-                cast_to=ChatCompletionChunk,
+                cast_to=object,  # as parsed from JSON: building models costs more than all else
                 options={"headers": {"Content-Type": "application/json"}},
                 stream=True,
-                stream_cls=AsyncStream[ChatCompletionChunk],
+                stream_cls=AsyncStream[object],
             )
             async for chunk in stream:
-                if deltas := self.answer.add(chunk):
+                if deltas := self.answer.add(cast("dict[str, Any]", chunk)):
                     self._deltas.extend(deltas)
                     self._ready.set()
             self._check_whole()
@@ -228,7 +226,7 @@ def in_words(error: Exception, endpoint: Endpoint) -> ModelError:
         return _status_in_words(error, endpoint)
     if isinstance(error, APIError):
         return ModelError(f"{endpoint} broke off with an error: {error.message}", retry=True)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError | TypeError | AttributeError | LookupError):
         return ModelError(f"{endpoint} sent something that is no answer ({error}).", retry=True)
     return ModelError(f"The call of {endpoint} failed: {type(error).__name__}: {error}")
 

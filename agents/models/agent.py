@@ -107,7 +107,7 @@ class Agent(models.Model):
             draft.owner = owner
             draft.save(force_insert=True)
             agent._hold(draft)
-        agent.record(Event(kind=Event.Kind.AGENT_CHANGED))
+        agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
 
     # -- the log -----------------------------------------------------------------------------
@@ -121,8 +121,7 @@ class Agent(models.Model):
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
         Event.objects.bulk_create(events)
-        carried = [event.as_message() for event in events]
-        transaction.on_commit(partial(bell.ring, self.pk, self.owner_id, carried))
+        transaction.on_commit(partial(bell.ring, self, events))
         return number
 
     def locked(self) -> Agent:
@@ -137,7 +136,7 @@ class Agent(models.Model):
         for field, value in changes.items():
             setattr(self, field, value)
         self.save(update_fields=[*changes, "updated_at"])
-        self.record(Event(kind=Event.Kind.AGENT_CHANGED), Event(kind=Event.Kind.MEMORY_CHANGED))
+        self.record(Event.of(Event.Kind.AGENT_CHANGED), Event.of(Event.Kind.MEMORY_CHANGED))
 
     @transaction.atomic
     def trash(self) -> None:
@@ -159,7 +158,7 @@ class Agent(models.Model):
     def purge(self) -> None:
         """Delete the agent for good, and the blocks that no other agent holds."""
         held = list(self.blocks.all())
-        transaction.on_commit(partial(bell.ring, self.pk, self.owner_id, []))
+        transaction.on_commit(partial(bell.ring_gone, self.pk))
         self.delete()
         for block in held:
             if not block.agents.exists():
@@ -180,13 +179,13 @@ class Agent(models.Model):
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
         self._hold(block)
-        self.record(Event(kind=Event.Kind.MEMORY_CHANGED))
+        self.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     @transaction.atomic
     def detach(self, block: Block) -> None:
         """Let go of a block. One that nobody holds any more stays in the admin with its ledger."""
         self.attachments.filter(block=block).delete()
-        self.record(Event(kind=Event.Kind.MEMORY_CHANGED))
+        self.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     def _hold(self, block: Block) -> None:
         last = self.attachments.aggregate(last=models.Max("position"))["last"]

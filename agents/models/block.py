@@ -151,7 +151,7 @@ class Block(models.Model):
         self.save(update_fields=[*changes, "updated_at"])
         self.attachment_set.update(label=self.label)
         for agent in self.agents.order_by("pk"):
-            agent.record(Event(kind=Event.Kind.MEMORY_CHANGED))
+            agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     # -- the one write path --------------------------------------------------------------------
 
@@ -193,9 +193,10 @@ class Block(models.Model):
             step=by.step,
             tool_call_id=by.tool_call_id,
         )
-        data = {"block": str(self.pk), "edit": edit.pk}
+        if by.step:
+            by.step.edits.append(edit)
         for agent in self.agents.order_by("pk"):
-            agent.record(Event(kind=Event.Kind.BLOCK_EDITED, data=data))
+            agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit
 
     def lock(self) -> None:

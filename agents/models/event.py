@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
 
 from django.db import connection, models
 
@@ -59,12 +60,19 @@ class Event(models.Model):
             )
         ]
 
+    rows: dict[str, models.Model] = {}  # what `data` names, for whoever draws the event right away
+
     def __str__(self) -> str:
         return f"{self.seq} {self.kind}"
 
-    def as_message(self) -> dict[str, Any]:
-        """The event as the channel layer carries it, so that a text need not be read again."""
-        return {"seq": self.seq, "kind": self.kind, "data": self.data}
+    @classmethod
+    def of(cls, kind: Kind, **rows: models.Model) -> Event:
+        """An event that names these rows: `Event.of(Kind.STEP_BEGAN, step=step)`."""
+        keys = {name: row.pk for name, row in rows.items()}
+        data = {name: str(key) if isinstance(key, UUID) else key for name, key in keys.items()}
+        event = cls(kind=kind, data=data)
+        event.rows = rows
+        return event
 
 
 def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:

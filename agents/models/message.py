@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple, Self
 
 from django.db import models
+from django.utils.functional import cached_property
 
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
 
@@ -98,6 +99,7 @@ class Message(models.Model):
 
     # -- drafts ------------------------------------------------------------------------------
 
+    @cached_property
     def so_far(self) -> Said:
         """What is already streamed of a draft."""
         said = {"content": "", "reasoning": ""}

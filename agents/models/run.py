@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import connection, models, transaction
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from .event import Event, advance
 from .message import Message, storable
 
 if TYPE_CHECKING:
     from .agent import Agent
+    from .step import Step
 
 LONGEST_MESSAGE = 100_000
 
@@ -87,7 +89,6 @@ class Run(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
-    _steps: int | None = None  # how many there are, for the worker that holds the run
 
     class Meta:
         ordering = ["pk"]
@@ -119,13 +120,11 @@ class Run(models.Model):
         """
         run = cls(agent=agent, key=storable(key), text=checked(text))
         advance(agent, 0)  # holds the agent's row
-        goes_on = models.Q(status__in=[cls.Status.RUNNING, cls.Status.QUEUED])
-        others = list(cls.objects.filter(goes_on | models.Q(key=run.key), agent=agent))
-        if same := next((other for other in others if other.key == run.key), None):
+        if same := cls.objects.filter(agent=agent, key=run.key).first():
             return same
-        if others:
+        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exists():
             run.save()
-            agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
+            agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
         else:
             run._begin()
         return run
@@ -146,7 +145,7 @@ class Run(models.Model):
         if not Run.objects.queued().filter(pk=self.pk).exists():
             return False
         change()
-        self.agent.record(Event(kind=Event.Kind.QUEUE_CHANGED))
+        self.agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
         return True
 
     def _begin(self) -> None:
@@ -156,14 +155,14 @@ class Run(models.Model):
         self.status, self.started_at = self.Status.RUNNING, timezone.now()
         self.activity = "Thinking"
         self.save()
-        began = Event(kind=Event.Kind.RUN_BEGAN, data={"run": self.pk})
-        Message.objects.create(
+        posted = Message.objects.create(
             agent=self.agent,
             run=self,
             role=Message.Role.USER,
             content=self.text,
-            number=self.agent.record(began, messages=1),
+            number=self.agent.record(Event.of(Event.Kind.RUN_BEGAN, run=self), messages=1),
         )
+        self.said, self.taken = [posted], []
         engine.submit(self)
 
     # -- going on --------------------------------------------------------------------------------
@@ -207,35 +206,19 @@ class Run(models.Model):
         self.hold()
         return self.stop_requested
 
-    def next_step_number(self) -> int:
-        """Steps are counted from 1. One that nobody worked on before has none yet."""
-        if self._steps is None:
-            fresh = self.attempt == 1
-            last = None if fresh else self.steps.aggregate(last=models.Max("number"))["last"]
-            self._steps = last or 0
-        self._steps += 1
-        return self._steps
-
-    def steps_taken(self) -> bool:
-        """Whether the worker that holds the run took a step already."""
-        return self._steps is not None
-
-    def answered_steps(self) -> int:
-        """How many steps the model answered; a call that failed is none."""
-        return sum(1 for step in self.steps.all() if step.status != "failed")
-
     @transaction.atomic
     def doing(self, activity: str) -> None:
         """Say what the agent is doing."""
         self.hold(activity)
-        self.agent.record(Event(kind=Event.Kind.ACTIVITY, data={"run": self.pk}))
+        self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     @transaction.atomic
     def stop(self) -> None:
         """Ask the run to stop; shown at once, done by whoever works on it."""
         mine = Run.objects.running().filter(pk=self.pk, stop_requested=False)
-        if mine.update(stop_requested=True, activity="Stopping"):
-            self.agent.record(Event(kind=Event.Kind.ACTIVITY, data={"run": self.pk}))
+        self.stop_requested, self.activity = True, "Stopping"
+        if mine.update(stop_requested=True, activity=self.activity):
+            self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     # -- ending ----------------------------------------------------------------------------------
 
@@ -251,7 +234,7 @@ class Run(models.Model):
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
         self.save(update_fields=["reason", "error", "status", "finished_at", "activity"])
-        self.agent.record(*after, Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
+        self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
 
     @transaction.atomic
@@ -273,15 +256,34 @@ class Run(models.Model):
             finished_at=None,
         )
         self.refresh_from_db()
-        agent.record(Event(kind=Event.Kind.RUN_CHANGED, data={"run": self.pk}))
+        agent.record(Event.of(Event.Kind.RUN_CHANGED, run=self))
         engine.submit(self)
         return True
 
-    # -- what its foot line says -----------------------------------------------------------------
+    # -- what was said and done in it ------------------------------------------------------------
+
+    @cached_property
+    def said(self) -> list[Message]:
+        """The run's messages in order."""
+        return list(self.messages.all())
+
+    @cached_property
+    def taken(self) -> list[Step]:
+        """The run's steps in order."""
+        return list(self.steps.all())
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        super().refresh_from_db(*args, **kwargs)
+        for kept in ("said", "taken"):
+            self.__dict__.pop(kept, None)
+
+    def answered_steps(self) -> int:
+        """How many steps the model answered; a call that failed is none."""
+        return sum(step.status != "failed" for step in self.taken)
 
     def tokens(self) -> int:
         """Tokens the endpoint reported for the run, both ways."""
-        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.steps.all())
+        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.taken)
 
 
 def begin_next(agent: Agent) -> None:
@@ -293,7 +295,7 @@ def begin_next(agent: Agent) -> None:
 
 def checked(text: str) -> str:
     """A message's text, if it may be sent."""
-    text = storable(text).strip()
+    text = storable(text.replace("\0", "")).strip()
     if not text:
         raise ValidationError("The message is empty; write something first.")
     if len(text) > LONGEST_MESSAGE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.functional import cached_property
 
 from .block_edit import BlockEdit
 from .message import Message, ToolCall
@@ -45,28 +46,40 @@ class Step(models.Model):
     def __str__(self) -> str:
         return f"Step {self.number}"
 
+    @cached_property
+    def said(self) -> list[Message]:
+        """The step's messages in order: the model's, then the tools' returns."""
+        return list(self.messages.all())
+
+    @cached_property
+    def edits(self) -> list[BlockEdit]:
+        """The block edits its tool calls made."""
+        return list(self.block_edits.all())
+
     @property
     def message(self) -> Message | None:
         """What the model said in this step."""
-        return next((m for m in self.messages.all() if m.role == Message.Role.ASSISTANT), None)
+        return next((m for m in self.said if m.role == Message.Role.ASSISTANT), None)
+
+    def returns(self) -> dict[str, Message]:
+        """The return of each call that has run, by its id."""
+        return {m.tool_call_id: m for m in self.said if m.role == Message.Role.TOOL}
 
     def unanswered(self) -> list[ToolCall]:
         """The tool calls that have no return yet: these have not run."""
-        if not (message := self.message):
-            return []
-        answered = {m.tool_call_id for m in self.messages.all() if m.role == Message.Role.TOOL}
-        return [call for call in message.calls() if call.id not in answered]
+        answered = self.returns()
+        calls = self.message.calls() if self.message else []
+        return [call for call in calls if call.id not in answered]
 
     def cards(self) -> list[tuple[ToolCall, Message | None, list[BlockEdit]]]:
         """Each tool call with its return and the block edits it made."""
-        if not (message := self.message):
+        if not self.message or not self.message.tool_calls:
             return []
-        returns = {m.tool_call_id: m for m in self.messages.all() if m.role == Message.Role.TOOL}
+        returns = self.returns()
         edits: dict[str, list[BlockEdit]] = {}
-        made = self.block_edits.all() if message.tool_calls else []
-        for edit in made:
+        for edit in self.edits:
             edits.setdefault(edit.tool_call_id, []).append(edit)
-        return [(c, returns.get(c.id), edits.get(c.id, [])) for c in message.calls()]
+        return [(c, returns.get(c.id), edits.get(c.id, [])) for c in self.message.calls()]
 
     @property
     def seconds(self) -> float | None:
