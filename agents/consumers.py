@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -88,6 +89,11 @@ class PageConsumer(AsyncWebsocketConsumer):
         if self.user.is_authenticated:
             await self.channel_layer.group_discard(bell.of_user(self.user.pk), self.channel_name)
         await self.unfollow()
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Call the handler of a message. Channels' own visits a thread before each, to close
+        database connections; this consumer has none."""
+        await getattr(self, get_handler_name(message))(message)
 
     # -- commands in ---------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ class Site:
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
         with psycopg.connect(self.database) as connection:
-            return connection.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]
+            return connection.execute(sql).fetchall()
 
     def statuses(self) -> list[object]:
         return [status for (status,) in self.ask("SELECT status FROM agents_run ORDER BY id")]
@@ -58,10 +58,10 @@ def site(tmp_path: Path) -> Iterator[Site]:
     url = urlsplit(os.environ["DATABASE_URL"])
     name = f"site_{uuid4().hex[:12]}"
     with psycopg.connect(urlunsplit(url), autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+        admin.execute(f"CREATE DATABASE {name}")
         with FakeOpenAI() as model, ExitStack() as stack:
             yield Site(tmp_path, model, urlunsplit(url._replace(path=f"/{name}")), stack)
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[call-overload]
+        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_a_message_sent_to_one_process_is_answered_in_the_pages_of_another(site: Site) -> None:
