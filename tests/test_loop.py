@@ -18,6 +18,7 @@ from tests.fake_openai import (
     garbage,
     reasoning,
     refuse_connection,
+    stall,
     status,
     text,
     text_and_calls,
@@ -162,6 +163,17 @@ def test_passing_trouble_is_tried_again(trouble: Any, model: FakeOpenAI, ask: As
     assert run.status == "done"
     assert said(run) == ["Hello."]
     assert len(model.requests) == 2
+
+
+def test_a_model_that_falls_silent_is_asked_again(
+    model: FakeOpenAI, ask: Ask, settings: Any
+) -> None:
+    settings.MODEL_TIMEOUT = 0.3
+    model.script(stall("Hel"), text("Hello."))
+    run = ask()
+    assert said(run) == ["Hello."]
+    broken = run.messages.get(status="broken")
+    assert (broken.content, "sent nothing for 0.3 s" in broken.step.error) == ("Hel", True)
 
 
 def test_after_two_retries_the_run_fails_and_keeps_what_was_said(
