@@ -125,7 +125,7 @@ def _database() -> dict[str, Any]:
                 " PRAGMA cache_size=-16000;",
             },
         }
-    pool = {"min_size": 1, "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=16)}
+    pool = {"min_size": 1, "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=32)}
     return {**env.db_url_config(DATABASE_URL), "OPTIONS": {"pool": pool}}
 
 

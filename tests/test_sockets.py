@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -13,6 +12,7 @@ from uuid import uuid4
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, User
+from pytest_django import Settings
 
 from agents import bell, consumers
 from agents.consumers import MOST_BYTES, MOST_EVENTS, PageConsumer
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 20.0  # seconds; a frame that is due comes at once, unless the machine is busy
 SILENCE = 0.3  # seconds in which a frame that should not come would have come
 
-in_thread = asyncio.to_thread
+in_thread = consumers.in_thread  # gives its database connection back
 Frame = dict[str, Any]
 
 
@@ -102,6 +102,12 @@ async def open_page(alice: User) -> AsyncIterator[Open]:
 
         yield open_one
     bell._sockets_loop = None  # this test's loop ends here; a run that is stopped now rings nobody
+
+
+@pytest.fixture(autouse=True)
+def runs_are_executed_here(settings: Settings) -> None:
+    """By threads, also on Postgres; `test_hosted.py` has the workers."""
+    settings.HOSTED = False
 
 
 @pytest.fixture(autouse=True)
