@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 import time
@@ -131,6 +132,8 @@ def serve(host: str, port: int) -> None:
         application_close_timeout=2,
         server_name="memoryweb",
     )
+    gc.collect()
+    gc.freeze()  # what was loaded stays: no use in looking through it again and again
     server.run()
     if not server.listening_addresses:
         sys.exit(f"Cannot listen on {host}:{port}; is something else using it? Set PORT.")
