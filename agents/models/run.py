@@ -288,8 +288,10 @@ class Run(models.Model):
 
 def begin_next(agent: Agent) -> None:
     """Begin the message that waits longest; those of a deleted agent wait until it is restored."""
-    if waiting := Run.objects.queued().filter(agent=agent, agent__deleted_at=None).first():
-        waiting.agent = agent
+    from .agent import Agent
+
+    waiting = agent.runs.queued().first()
+    if waiting and Agent.objects.filter(pk=agent.pk, deleted_at=None).exists():
         waiting._begin()
 
 
