@@ -12,13 +12,12 @@ import time
 from django.db import transaction
 from django.utils import timezone
 
-from agents import tools
 from agents.context import compile_context, make_room
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
-from agents.models import Event, MemoryRefusal, Message, Run, Step, ToolCall
-from agents.models.message import Said, storable
-from agents.models.run import RunLost
-from agents.tools import HEARTBEAT, Caller, ToolError
+from agents.models import Event, Message, Run, Step
+from agents.models.message import Said
+from agents.models.run import RunLost, RunStopped
+from agents.tool_calls import answer_call, call_tools
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +28,6 @@ FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
 
 Kind = Event.Kind
 Reason = Run.Reason
-
-
-class Stopped(Exception):
-    """A person pressed Stop."""
 
 
 def run_agent(run_id: int) -> None:
@@ -52,7 +47,7 @@ def run_agent(run_id: int) -> None:
                 failures += 1
                 step = None
                 wait_or_fail(run, error, failures)
-    except Stopped:
+    except RunStopped:
         stop(run)
     except RunLost:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
@@ -65,7 +60,7 @@ def run_agent(run_id: int) -> None:
 
 
 def take_step(run: Run) -> Step:
-    """One model call, its message stored as it streams. ModelError or Stopped where it fails."""
+    """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
     agent = run.agent
     if run.taken:  # for the first step it was read just now
         agent.refresh_from_db()
@@ -78,7 +73,7 @@ def take_step(run: Run) -> Step:
     try:
         stream(run, message, call)
         complete(run, step, message, call.answer)
-    except Stopped:
+    except RunStopped:
         keep_partial(run, step, message, call.answer, Step.Status.STOPPED)
         raise
     except ModelError as error:
@@ -96,7 +91,7 @@ def begin_step(
     run: Run, endpoint: Endpoint, model: str, tokens: int, left: int
 ) -> tuple[Step, Message]:
     """The step's row and an empty draft of what the model is about to say."""
-    hold(run, "Thinking")
+    run.go_on("Thinking")
     step = Step.objects.create(
         run=run,
         number=run.taken[-1].number + 1 if run.taken else 1,
@@ -127,14 +122,14 @@ def stream(run: Run, message: Message, call: ModelCall) -> None:
         if deltas:
             say(run, message, deltas, first=first)
             flushed, first = time.monotonic(), False
-        elif run.should_stop():
-            raise Stopped
+        else:
+            run.go_on()
 
 
 @transaction.atomic
 def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
     """Record pieces of a draft, neighbours of one field as one event."""
-    hold(run, "Writing" if first else None)
+    run.go_on("Writing" if first else None)
     events: list[Event] = []
     for delta in deltas:
         if events and events[-1].data["field"] == delta.field:
@@ -152,7 +147,7 @@ def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None
 def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     """The message in its final form; the run ends here if it calls no tool."""
     calls = answer.tool_calls()
-    hold(run, f"Calling {calls[0].name}" if calls else None)
+    run.go_on(f"Calling {calls[0].name}" if calls else None)
     settle(message, answer, Message.Status.COMPLETE)
     message.tool_calls = [call._asdict() for call in calls]
     message.save(update_fields=["content", "reasoning", "tool_calls", "status"])
@@ -160,10 +155,10 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     if calls:
         step.status = Step.Status.CALLING
         step.save()
-        run.agent.record(changed(step))
+        run.agent.record(step.changed())
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
-    end_step(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
+    step.end(cut.get(answer.finish, "answered"), Reason.ANSWERED)
 
 
 def settle(message: Message, answer: Answer, status: str) -> None:
@@ -184,120 +179,10 @@ def keep_partial(
     message.save(update_fields=["content", "reasoning", "status"])
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.save()
-    run.agent.record(changed(step))
-
-
-# -- its tool calls --------------------------------------------------------------------------------
-
-
-def call_tools(run: Run, step: Step) -> None:
-    """Run the step's calls that have no return yet, in order; then end the step."""
-    if run.status != Run.Status.RUNNING:
-        return
-    for call in step.unanswered():
-        with transaction.atomic():
-            hold(run, f"Calling {call.name}")
-            call_tool(run, step, call)
-    with transaction.atomic():
-        hold(run)
-        follow(run, step)
-
-
-def call_tool(run: Run, step: Step, call: ToolCall) -> None:
-    """Run one call: its change to memory and its return are one transaction."""
-    began = time.monotonic()
-    failed = True
-    try:
-        with transaction.atomic():
-            content = perform(run, step, call)
-        failed = False
-    except (ToolError, MemoryRefusal) as error:
-        content = f"Error: {error}"
-    except Exception as error:
-        logger.exception("The tool %s failed.", call.name)
-        content = f"Error: the tool {call.name} failed with {type(error).__name__}: {error}"
-    if failed:
-        step.edits = [edit for edit in step.edits if edit.tool_call_id != call.id]  # taken back
-    answer_call(run, step, call, content, failed, int((time.monotonic() - began) * 1000))
-
-
-def perform(run: Run, step: Step, call: ToolCall) -> str:
-    """Call the tool's function. ToolError where the call does not fit it."""
-    if call.name not in run.agent.tools:
-        offered = ", ".join(run.agent.tools) or "none"
-        raise ToolError(f"There is no tool '{call.name}'; the tools are: {offered}.")
-    tool = tools.get(call.name)
-    arguments = tool.parse(call.arguments, heartbeat=tools.speaks_by_tool(run.agent))
-    return tool.function(Caller(run.agent, step, call.id), **arguments)
-
-
-def answer_call(
-    run: Run, step: Step, call: ToolCall, content: str, failed: bool, milliseconds: int | None
-) -> None:
-    """Store a call's return; from now on it has run."""
-    answer = Message.objects.create(
-        agent=run.agent,
-        run=run,
-        step=step,
-        role=Message.Role.TOOL,
-        content=storable(content),
-        tool_call_id=call.id,
-        is_error=failed,
-        duration_ms=milliseconds,
-        number=run.agent.record(changed(step), messages=1),
-    )
-    step.said.append(answer)
-
-
-def follow(run: Run, step: Step) -> None:
-    """After the last return: why another step follows, or why the run ends."""
-    returns = step.returns()
-    calls = step.message.calls() if step.message else []
-    failed = any(returns[call.id].is_error for call in calls)
-    if any(ends_turn(call) and not returns[call.id].is_error for call in calls):
-        end_step(run, step, "answered", Reason.ANSWERED)
-    elif run.answered_steps() >= run.agent.max_steps:
-        end_step(run, step, "the last step allowed", Reason.MAX_STEPS)
-    elif failed:
-        end_step(run, step, "a tool call failed, so the agent sees why and goes on")
-    elif not tools.speaks_by_tool(run.agent):
-        end_step(run, step, "called a tool, so the agent sees the result and goes on")
-    elif any(asks_for_heartbeat(call) for call in calls):
-        end_step(run, step, "asked for a heartbeat, so the agent goes on")
-    else:
-        end_step(run, step, "asked for no heartbeat", Reason.NO_HEARTBEAT)
-
-
-def ends_turn(call: ToolCall) -> bool:
-    return call.name in tools.names() and tools.get(call.name).ends_turn
-
-
-def asks_for_heartbeat(call: ToolCall) -> bool:
-    return tools.arguments_of(call.arguments).get(HEARTBEAT) in (True, "true")
-
-
-def end_step(run: Run, step: Step, outcome: str, reason: str = "") -> None:
-    """Close a step; with a reason, the run too."""
-    step.status, step.outcome, step.finished_at = Step.Status.DONE, outcome, timezone.now()
-    step.save()
-    if reason:
-        run.end(reason, after=[changed(step)])
-    else:
-        run.agent.record(changed(step))
-
-
-def changed(step: Step) -> Event:
-    return Event.of(Kind.STEP_CHANGED, step=step)
+    run.agent.record(step.changed())
 
 
 # -- what goes wrong -------------------------------------------------------------------------------
-
-
-def hold(run: Run, activity: str | None = None) -> None:
-    """Sure that the run is ours and that nobody stopped it."""
-    run.hold(activity)
-    if run.stop_requested:
-        raise Stopped
 
 
 def left_behind(run: Run) -> Step | None:
@@ -328,8 +213,7 @@ def wait_or_fail(run: Run, error: ModelError, failures: int) -> None:
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(LOOK_SECONDS, left))
-        if run.should_stop():
-            raise Stopped
+        run.go_on()
 
 
 def stop(run: Run) -> None:

@@ -6,15 +6,30 @@ import json
 import re
 from typing import NamedTuple, Self
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.functional import cached_property
 
+LONGEST_MESSAGE = 100_000  # characters
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
 
 
 def storable(text: str) -> str:
     """Text with a mark in place of each character that a database cannot hold."""
     return NO_TEXT.sub("\ufffd", text)
+
+
+def checked(text: str) -> str:
+    """A message's text, if it may be sent."""
+    text = storable(text.replace("\0", "")).strip()
+    if not text:
+        raise ValidationError("The message is empty; write something first.")
+    if len(text) > LONGEST_MESSAGE:
+        raise ValidationError(
+            f"The message has {len(text):,} characters; {LONGEST_MESSAGE:,} is the most."
+            f" Shorten it by {len(text) - LONGEST_MESSAGE:,} or send it in parts."
+        )
+    return text
 
 
 class Said(NamedTuple):

@@ -7,23 +7,24 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import connection, models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from .event import Event, advance
-from .message import Message, storable
+from .message import Message, checked, storable
 
 if TYPE_CHECKING:
     from .agent import Agent
     from .step import Step
 
-LONGEST_MESSAGE = 100_000
-
 
 class RunLost(Exception):
     """Another worker has taken the run up, or it is gone: whoever held it lets go."""
+
+
+class RunStopped(Exception):
+    """A person pressed Stop."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -201,10 +202,11 @@ class Run(models.Model):
         self.stop_requested = bool(row[0])
         self.activity = self.activity if activity is None else activity
 
-    def should_stop(self) -> bool:
-        """Whether a person asked to stop; a sign of life at the same time."""
-        self.hold()
-        return self.stop_requested
+    def go_on(self, activity: str | None = None) -> None:
+        """`hold`, and RunStopped if a person asked to stop."""
+        self.hold(activity)
+        if self.stop_requested:
+            raise RunStopped
 
     @transaction.atomic
     def doing(self, activity: str) -> None:
@@ -293,16 +295,3 @@ def begin_next(agent: Agent) -> None:
     waiting = agent.runs.queued().first()
     if waiting and Agent.objects.filter(pk=agent.pk, deleted_at=None).exists():
         waiting._begin()
-
-
-def checked(text: str) -> str:
-    """A message's text, if it may be sent."""
-    text = storable(text.replace("\0", "")).strip()
-    if not text:
-        raise ValidationError("The message is empty; write something first.")
-    if len(text) > LONGEST_MESSAGE:
-        raise ValidationError(
-            f"The message has {len(text):,} characters; {LONGEST_MESSAGE:,} is the most."
-            f" Shorten it by {len(text) - LONGEST_MESSAGE:,} or send it in parts."
-        )
-    return text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from .block_edit import BlockEdit
+from .event import Event
 from .message import Message, ToolCall
 
 
@@ -80,6 +82,19 @@ class Step(models.Model):
         for edit in self.edits:
             edits.setdefault(edit.tool_call_id, []).append(edit)
         return [(c, returns.get(c.id), edits.get(c.id, [])) for c in self.message.calls()]
+
+    def changed(self) -> Event:
+        """The event that has the step drawn anew."""
+        return Event.of(Event.Kind.STEP_CHANGED, step=self)
+
+    def end(self, outcome: str, reason: str = "") -> None:
+        """Close the step, saying what it came to; with a reason (`Run.Reason`), the run too."""
+        self.status, self.outcome, self.finished_at = self.Status.DONE, outcome, timezone.now()
+        self.save()
+        if reason:
+            self.run.end(reason, after=[self.changed()])
+        else:
+            self.run.agent.record(self.changed())
 
     @property
     def seconds(self) -> float | None:

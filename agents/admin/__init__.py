@@ -1,0 +1,11 @@
+"""Django admin: what an operator looks at and mends, by the same verbs as everyone else."""
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+
+from . import agents, blocks, rows
+
+__all__ = ["agents", "blocks", "rows"]
+
+admin.site.site_header = admin.site.site_title = "memoryweb"
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

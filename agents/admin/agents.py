@@ -1,0 +1,105 @@
+"""Agents, in the admin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from agents.forms import AgentForm
+from agents.models import (
+    Agent,
+    Event,
+    Message,
+    Run,
+    Step,
+)
+
+from .shared import AgentsAdmin, link_to, rows_of, short, what_goes
+
+
+@admin.register(Agent)
+class AgentAdmin(AgentsAdmin):
+    form = AgentForm
+    list_display = [
+        *("name", "owner", "model", "memory_class", "message_count", "created_at", "deleted_at")
+    ]
+    list_filter = [("deleted_at", admin.EmptyFieldListFilter), "memory_class", "model"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "owner__username", "owner__email", "=id"]
+    search_help_text = "An agent's name or id, its owner's name or email."
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    readonly_fields = ["id", "owner", "memory_class", "core_memory", "records", "message_count"]
+    readonly_fields += ["created_at", "updated_at", "deleted_at"]
+    fieldsets = [
+        (None, {"fields": ["name", "owner", "model", "system_prompt", "tools"]}),
+        ("Core memory", {"fields": ["core_memory", "memory_class", "prompt_template"]}),
+        ("Limits", {"fields": ["max_steps", "context_window"]}),
+        ("Records", {"fields": ["records", "message_count", "id"]}),
+        ("When", {"fields": ["created_at", "updated_at", "deleted_at"]}),
+    ]
+    actions = ["trash", "restore"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """An agent is made on its own page, where one chooses the blocks it begins with."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
+        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        if changes:
+            Agent.objects.get(pk=obj.pk).configure(**changes)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        agents = Agent.objects.filter(pk__in=[agent.pk for agent in objs])
+        return what_goes(
+            agents,
+            Message.objects.filter(agent__in=agents),
+            Run.objects.filter(agent__in=agents),
+            Event.objects.filter(agent__in=agents),
+        )
+
+    def delete_model(self, request: HttpRequest, obj: Agent) -> None:
+        obj.purge()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
+        for agent in queryset:
+            agent.purge()
+
+    @admin.action(description="Delete (recoverable for 30 days)", permissions=["delete"])
+    def trash(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
+        self._each(request, queryset.filter(deleted_at=None), Agent.trash, "deleted")
+
+    @admin.action(description="Restore", permissions=["delete"])
+    def restore(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
+        self._each(request, queryset.exclude(deleted_at=None), Agent.restore, "restored")
+
+    def _each(
+        self,
+        request: HttpRequest,
+        agents: QuerySet[Agent],
+        verb: Callable[[Agent], None],
+        done: str,
+    ) -> None:
+        chosen = list(agents)
+        for agent in chosen:
+            verb(agent)
+            self.log_change(request, agent, f"{done.capitalize()}.")
+        self.message_user(request, f"{len(chosen)} {done}.")
+
+    @admin.display(description="blocks")
+    def core_memory(self, agent: Agent) -> SafeString:
+        links = ((link_to(block), short(block.value)) for block in agent.core_memory())
+        return format_html_join("", "<p>{}: {}</p>", links) or SafeString("None")
+
+    @admin.display(description="of this agent")
+    def records(self, agent: Agent) -> SafeString:
+        of_agent, of_run = {"agent__id__exact": agent.pk}, {"run__agent__id__exact": agent.pk}
+        links = [rows_of(model, **of_agent) for model in (Message, Run, Event)]
+        links.append(rows_of(Step, **of_run))
+        return format_html_join(" · ", "{}", ((link,) for link in links))

@@ -1,0 +1,211 @@
+"""Blocks and their ledger, in the admin: edited by the same verbs as everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
+
+from agents.forms import TextAsTyped
+from agents.models import (
+    Attachment,
+    Block,
+    BlockEdit,
+    Editor,
+)
+
+from .shared import (
+    BlocksAdmin,
+    BlocksForm,
+    LedgerFormSet,
+    LedgerTable,
+    OnlyLookedAt,
+    rows_of,
+    what_goes,
+)
+
+LEDGER_SHOWN = 50  # rows below a block; the rest is a link away
+
+
+def lines_of(text: str) -> SafeString:
+    return SafeString(escape(text).replace("\n", "<br>"))
+
+
+class LedgerColumns:
+    """How an edit is shown."""
+
+    @admin.display(description="who")
+    def who(self, edit: BlockEdit) -> str:
+        return f"{edit.editor_name} ({edit.editor_kind})"
+
+    @admin.display(description="what changed")
+    def change(self, edit: BlockEdit) -> SafeString:
+        marks = {"added": "<ins>{}</ins>", "removed": "<del>{}</del>", "same": "{}"}
+        pieces = ((marks[piece.kind], lines_of(piece.text)) for piece in edit.pieces())
+        return SafeString("".join(format_html(mark, text) for mark, text in pieces))
+
+
+class LookedAtRows(LedgerFormSet):
+    """Rows of which nothing is sent back, so that a form re-shown shows them as they are now."""
+
+    def __init__(self, data: Any = None, files: Any = None, **kwargs: Any) -> None:
+        super().__init__(None, None, **kwargs)
+
+    def is_valid(self) -> bool:
+        return True
+
+    def save(self, commit: bool = True) -> list[BlockEdit]:
+        self.new_objects, self.changed_objects, self.deleted_objects = [], [], []
+        return []
+
+
+class Ledger(LedgerColumns, OnlyLookedAt, LedgerTable):
+    model = BlockEdit
+    formset = LookedAtRows
+    fields = ("version", "who", "created_at", "change")
+    readonly_fields = fields
+    ordering = ["-version"]
+    verbose_name_plural = f"ledger (the last {LEDGER_SHOWN})"
+    show_change_link = True
+    extra = 0
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[BlockEdit]:
+        newest = F("block__version") - LEDGER_SHOWN
+        return super().get_queryset(request).filter(version__gt=newest).select_related("block")
+
+
+def seen(block: Block) -> str:
+    """What tells whether a block was written or configured since a form was opened."""
+    return f"{block.version} {block.updated_at.isoformat()}"
+
+
+class BlockForm(BlocksForm):
+    """A block, changed only if it still is what the person saw when the form was opened."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    class Meta:
+        model = Block
+        fields = ["owner", "label", "description", "value", "limit", "read_only"]
+        field_classes = {"value": TextAsTyped}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.instance._state.adding:
+            self.initial["seen"] = seen(self.instance)
+
+    def clean(self) -> None:
+        """Holds the row until the admin's transaction ends, so that the check stays true."""
+        super().clean()
+        if self.instance._state.adding:
+            return
+        now = Block.objects.select_for_update().get(pk=self.instance.pk)
+        if self.cleaned_data.get("seen") != seen(now):
+            self.data = {name: self.data[name] for name in self.data} | {"seen": seen(now)}
+            raise ValidationError(in_between(now))
+
+
+def in_between(block: Block) -> SafeString:
+    """What to tell somebody whose form is older than the block."""
+    edit = block.edits.first()
+    by = f"last written by {edit.editor_name} ({edit.editor_kind})" if edit else "never written"
+    return format_html(
+        "The block was changed since you opened it; nothing is saved yet. It is at version {}, {},"
+        " with a limit of {}, and its value is now: <pre>{}</pre> Take over what you need of it;"
+        " saving again replaces it by what stands below.",
+        block.version,
+        by,
+        f"{block.limit:,}",
+        block.value,
+    )
+
+
+@admin.register(Block)
+class BlockAdmin(BlocksAdmin):
+    form = BlockForm
+    list_display = ["label", "owner", "held_by", "characters", "read_only", "version"]
+    list_display += ["updated_at"]
+    list_filter = ["read_only", "updated_at"]
+    list_select_related = ["owner"]
+    search_fields = ["label", "value", "description", "owner__username", "agents__name", "=id"]
+    search_help_text = "A label, words of the value, an agent's or its owner's name, an id."
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    raw_id_fields = ["owner"]
+    inlines = [Ledger]
+    readonly_fields = ["held_by", "whole_ledger", "id", "created_at", "updated_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Block]:
+        return super().get_queryset(request).prefetch_related("agents")
+
+    def get_fields(self, request: HttpRequest, obj: Block | None = None) -> Any:
+        fields = ["owner", "label", "description", "value", "limit", "read_only"]
+        if obj is None:
+            return fields
+        asked = ["seen"] if self.has_change_permission(request, obj) else []
+        return [*fields, *asked, *self.readonly_fields]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Block | None = None) -> Any:
+        return [*self.readonly_fields, *(["owner"] if obj else [])]
+
+    def save_model(self, request: HttpRequest, obj: Block, form: Any, change: bool) -> None:
+        """By the block's verbs, in the order in which the value fits the limit all the time."""
+        if not change:
+            obj.save(force_insert=True)
+            return
+        block = Block.objects.get(pk=obj.pk)
+        settings = {
+            name: form.cleaned_data[name]
+            for name in form.changed_data
+            if name not in ("value", "seen")
+        }
+        grows = settings.get("limit", 0) > block.limit
+        if settings and grows:
+            block.configure(**settings)
+        assert request.user.is_authenticated
+        block.set_value(form.cleaned_data["value"], by=Editor.person(request.user, Editor.ADMIN))
+        if settings and not grows:
+            block.configure(**settings)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        blocks = Block.objects.filter(pk__in=[block.pk for block in objs])
+        return what_goes(
+            blocks,
+            BlockEdit.objects.filter(block__in=blocks),
+            Attachment.objects.filter(block__in=blocks),
+        )
+
+    def delete_model(self, request: HttpRequest, obj: Block) -> None:
+        discard([obj])
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Block]) -> None:
+        discard(queryset)
+
+    @admin.display(description="held by")
+    def held_by(self, block: Block) -> str:
+        return ", ".join(agent.name for agent in block.agents.all()) or "nobody"
+
+    @admin.display(description="characters")
+    def characters(self, block: Block) -> str:
+        return f"{len(block.value):,} of {block.limit:,}"
+
+    @admin.display(description="whole ledger")
+    def whole_ledger(self, block: Block) -> SafeString:
+        return rows_of(BlockEdit, block__id__exact=block.pk)
+
+
+@transaction.atomic
+def discard(blocks: Iterable[Block]) -> None:
+    """Delete blocks; every agent that held one is told."""
+    for block in blocks:
+        for agent in block.agents.order_by("pk"):
+            agent.detach(block)
+        block.delete()

@@ -1,0 +1,84 @@
+"""What the pages of the admin share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from agents.models import (
+    Agent,
+    Block,
+    BlockEdit,
+)
+
+if TYPE_CHECKING:
+    AgentsAdmin = admin.ModelAdmin[Agent]
+    BlocksAdmin = admin.ModelAdmin[Block]
+    RowsAdmin = admin.ModelAdmin[models.Model]
+    LedgerTable = admin.TabularInline[BlockEdit, Block]
+    BlocksForm = forms.ModelForm[Block]
+    LedgerFormSet = forms.BaseInlineFormSet[BlockEdit, Block, forms.ModelForm[BlockEdit]]
+    PeopleAdmin = UserAdmin[User]
+else:
+    AgentsAdmin = BlocksAdmin = RowsAdmin = admin.ModelAdmin
+    LedgerTable = admin.TabularInline
+    BlocksForm = forms.ModelForm
+    LedgerFormSet = forms.BaseInlineFormSet
+    PeopleAdmin = UserAdmin
+
+
+def short(text: str) -> str:
+    return Truncator(text).chars(100)
+
+
+def rows_of(model: type[models.Model], **filters: Any) -> SafeString:
+    """A link to the list of rows, filtered."""
+    address = reverse(f"admin:agents_{model._meta.model_name}_changelist")
+    query = "&".join(f"{name}={value}" for name, value in filters.items())
+    return format_html('<a href="{}?{}">{}</a>', address, query, model._meta.verbose_name_plural)
+
+
+def link_to(block: Block) -> SafeString:
+    address = reverse("admin:agents_block_change", args=[block.pk])
+    return format_html('<a href="{}">{}</a>', address, block.label)
+
+
+def what_goes(
+    *querysets: QuerySet[Any],
+) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    """What a deletion takes with it, as the page that asks for it wants to know: in numbers.
+
+    Django's own would list each message and event by name, and ask for the right to delete each.
+    """
+    counts = {str(q.model._meta.verbose_name_plural): q.count() for q in querysets}
+    named = [str(row) for row in querysets[0][:100]]
+    return named, {name: count for name, count in counts.items() if count}, set(), []
+
+
+class OnlyLookedAt:
+    """Rows that nobody makes or changes here; they go when their agent or block goes."""
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+
+class ReadOnly(OnlyLookedAt, RowsAdmin):
+    show_full_result_count = False
+    list_per_page = 50
