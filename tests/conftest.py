@@ -28,6 +28,14 @@ def django_db_modify_db_settings(
         connection.settings_dict["TEST"]["NAME"] = str(path)
 
 
+@pytest.fixture(autouse=True)
+def nothing_of_ones_own(settings: Settings) -> None:
+    """Whatever stands in the environment or in `.env`: no real model is asked, nobody logs in."""
+    settings.OPENAI_API_KEY = settings.OPENAI_BASE_URL = settings.MODEL = ""
+    settings.ENDPOINTS, settings.ENDPOINT_KEYS = {}, {}
+    settings.ACCOUNTS = False
+
+
 @pytest.fixture
 def alice(db: None) -> User:
     return User.objects.create_user("alice")
