@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents import loop
+from agents import bell, engine, fragments, loop
 from agents.models import Agent, Block, Message, Run
 from tests.conftest import Ask
 from tests.fake_openai import (
@@ -280,3 +280,18 @@ def test_a_failed_call_gets_another_step_without_a_heartbeat(
     )
     assert ask().reason == "end_turn"
     assert len(model.requests) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_cannot_be_drawn_fails_no_run(
+    model: FakeOpenAI, agent: Agent, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> str:
+        raise RuntimeError("no such template")
+
+    monkeypatch.setattr(fragments, "render", broken)
+    monkeypatch.setattr(engine, "submit", lambda run: None)
+    bell.follow(agent.pk, 1)
+    model.script(calls(APPEND), text("Noted."))
+    assert ask().status == "done"
+    bell.follow(agent.pk, -1)

@@ -121,7 +121,7 @@ class Agent(models.Model):
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
         Event.objects.bulk_create(events)
-        transaction.on_commit(partial(bell.ring, self, events))
+        transaction.on_commit(partial(bell.ring, self, events), robust=True)
         return number
 
     def locked(self) -> Agent:
@@ -158,7 +158,7 @@ class Agent(models.Model):
     def purge(self) -> None:
         """Delete the agent for good, and the blocks that no other agent holds."""
         held = list(self.blocks.all())
-        transaction.on_commit(partial(bell.ring_gone, self.pk))
+        transaction.on_commit(partial(bell.ring_gone, self.pk), robust=True)
         self.delete()
         for block in held:
             if not block.agents.exists():
