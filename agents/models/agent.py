@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
@@ -121,7 +120,7 @@ class Agent(models.Model):
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
         Event.objects.bulk_create(events)
-        transaction.on_commit(partial(bell.ring, self, events), robust=True)
+        transaction.on_commit(lambda: bell.ring(self, events), robust=True)
         return number
 
     def locked(self) -> Agent:
@@ -158,7 +157,8 @@ class Agent(models.Model):
     def purge(self) -> None:
         """Delete the agent for good, and the blocks that no other agent holds."""
         held = list(self.blocks.all())
-        transaction.on_commit(partial(bell.ring_gone, self.pk), robust=True)
+        pk = self.pk
+        transaction.on_commit(lambda: bell.ring_gone(pk), robust=True)
         self.delete()
         for block in held:
             if not block.agents.exists():
