@@ -54,6 +54,8 @@ class Command(BaseCommand):
         self.stdout.write(f"memoryweb   http://{shown}:{port}/")
         self.stdout.write(f"data        {kept}")
         self.stdout.write(f"model       {model_in_words()}")
+        if settings.HOSTED and not settings.REDIS_URL:
+            self.stdout.write("live        slow: set REDIS_URL, or pages look only every 15 s")
         if resumed:
             self.stdout.write(f"runs        {resumed} interrupted, going on")
         self.stdout.flush()
