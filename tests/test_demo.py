@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import httpx2
@@ -37,6 +38,7 @@ class Heard:
         return [(c["name"], *json.loads(c["arguments"]).values()) for c in self.calls]
 
 
+@cache
 def client(pace: float = 0) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(
         base_url="http://demo/v1",
