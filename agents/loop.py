@@ -37,7 +37,7 @@ def run_agent(run_id: int) -> None:
         return
     try:
         run.take()
-        step, failures = left_behind(run), 0
+        step, failures = left_behind(run, "The server stopped while the model was answering."), 0
         while run.status == Run.Status.RUNNING:
             try:
                 step = step or take_step(run)
@@ -53,7 +53,10 @@ def run_agent(run_id: int) -> None:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
     except Exception as error:
         logger.exception("Run %s failed.", run_id)
-        fail(run, f"memoryweb itself failed ({type(error).__name__}); the server's log says where.")
+        words = f"memoryweb itself failed ({type(error).__name__}); the server's log says where."
+        run.refresh_from_db()
+        left_behind(run, words)
+        fail(run, words)
 
 
 # -- a step ----------------------------------------------------------------------------------------
@@ -185,10 +188,8 @@ def keep_partial(
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
-def left_behind(run: Run) -> Step | None:
-    """What a worker that died left: a broken draft is put aside, a step with tool calls goes on."""
-    if run.attempt == 1:
-        run.taken = []
+def left_behind(run: Run, error: str) -> Step | None:
+    """What broke off in the middle: a draft is put aside, a step with tool calls can go on."""
     step = run.taken[-1] if run.taken else None
     if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
         return None
@@ -196,7 +197,6 @@ def left_behind(run: Run) -> Step | None:
         return step
     message = step.message
     assert message is not None
-    error = "The server stopped while the model was answering."
     keep_partial(run, step, message, Answer(*message.so_far), Step.Status.FAILED, error)
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from procrastinate.contrib.django import app
 
 from . import engine
-from .models import Run
+from .models import Agent, Run
 
 
 @app.task(queue="runs", name="execute_run", pass_context=False)
@@ -19,3 +19,10 @@ def execute_run(run_id: int) -> None:
 def take_up_abandoned_runs(timestamp: int) -> None:
     """Hand over the runs whose worker died."""
     engine.hand_over(Run.objects.abandoned())
+
+
+@app.periodic(cron="0 4 * * *")
+@app.task(queue="runs", name="purge_expired_agents", queueing_lock="purge", pass_context=False)
+def purge_expired_agents(timestamp: int) -> None:
+    """Delete for good the agents that were deleted 30 days ago."""
+    Agent.objects.purge_expired()

@@ -165,6 +165,13 @@ def test_passing_trouble_is_tried_again(trouble: Any, model: FakeOpenAI, ask: As
     assert len(model.requests) == 2
 
 
+def test_an_endpoint_may_say_anything_when_it_fails(model: FakeOpenAI, ask: Ask) -> None:
+    model.script(status(500, message="Sorry \0 " + "x" * 2000), text("Hello."))
+    run = ask()
+    assert said(run) == ["Hello."]
+    assert "Sorry \ufffd xxx" in run.steps.get(status="failed").error
+
+
 def test_a_model_that_falls_silent_is_asked_again(
     model: FakeOpenAI, ask: Ask, settings: Any
 ) -> None:
@@ -209,6 +216,22 @@ def test_when_nothing_listens_the_run_says_where(
     run = ask()
     assert run.status == "failed"
     assert run.error == f"Nothing answers at {settings.OPENAI_BASE_URL}; is the server running?"
+
+
+def test_a_fault_in_a_step_is_said_and_the_draft_put_aside(
+    model: FakeOpenAI, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    model.script(text("Hello."), text("Here again."))
+    with monkeypatch.context() as faulty:
+        faulty.setattr(loop, "complete", broken)
+        run = ask()
+    assert run.status == "failed"
+    assert "memoryweb itself failed (ZeroDivisionError)" in run.error
+    assert [m.status for m in run.messages.filter(role="assistant")] == ["broken"]
+    assert said(ask("Still there?")) == ["Here again."]
 
 
 def test_a_failed_run_goes_on_after_retry(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from agents.models.message import storable
+
 OPENAI = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-4o-mini"
 DEMO = "demo"
@@ -34,7 +36,7 @@ class ModelError(Exception):
         retry_after: float | None = None,
         too_long: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(storable(message))
         self.retry, self.retry_after, self.too_long = retry, retry_after, too_long
 
 

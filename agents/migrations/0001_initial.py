@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField()),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('stopped', 'Stopped'), ('failed', 'Failed')], default='queued', max_length=10)),
                 ('reason', models.CharField(blank=True, choices=[('end_turn', 'answered'), ('max_steps', 'reached its limit of steps'), ('no_heartbeat', 'ended after a tool call that asked for no further step'), ('cancelled', 'stopped'), ('error', 'failed')], max_length=20)),
-                ('activity', models.CharField(blank=True, max_length=300)),
+                ('activity', models.TextField(blank=True)),
                 ('error', models.TextField(blank=True)),
                 ('stop_requested', models.BooleanField(default=False)),
                 ('attempt', models.PositiveIntegerField(default=0)),

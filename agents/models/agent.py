@@ -36,8 +36,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         """A person's deleted agents that can still be brought back."""
         return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)
 
-    def expired(self) -> Self:
-        return self.filter(deleted_at__lte=timezone.now() - KEPT_AFTER_DELETE)
+    def purge_expired(self) -> None:
+        """Delete for good what was deleted too long ago to be brought back."""
+        for agent in self.filter(deleted_at__lte=timezone.now() - KEPT_AFTER_DELETE):
+            agent.purge()
 
     def with_activity(self) -> Self:
         """Each agent with `busy`: whether one of its runs goes on."""
@@ -176,6 +178,7 @@ class Agent(models.Model):
     @transaction.atomic
     def attach(self, block: Block) -> None:
         """Hold a block; its label must be free in this agent."""
+        self.locked()
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
         self._hold(block)

@@ -80,7 +80,7 @@ class Run(models.Model):
     text = models.TextField()
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
-    activity = models.CharField(max_length=300, blank=True)
+    activity = models.TextField(blank=True)
     error = models.TextField(blank=True)
     stop_requested = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0)
@@ -178,6 +178,8 @@ class Run(models.Model):
         if not free.update(attempt=self.attempt + 1, seen_at=timezone.now()):
             raise RunLost
         self.attempt += 1
+        if self.attempt == 1:
+            self.taken = []  # nobody worked on it before
 
     def hold(self, activity: str | None = None) -> None:
         """First write of each of the loop's transactions: RunLost if another worker took the run.

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.forms import AgentForm, BaseNewBlocks, NewAgentForm, NewBlocks, new_block_form
-from agents.memory import CLASSES, ChatMemory
+from agents.memory import ChatMemory
 from agents.models import Agent
 from agents.views.pages import listed
 from agents.views.request import Request
@@ -27,7 +27,7 @@ def new(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and blocks.is_valid():
         agent = form.create(request.user, blocks.filled())
         return redirect("agent", agent.pk)
-    context = {"form": form, "blocks": blocks, "classes": CLASSES, **listed(request)}
+    context = {"form": form, "blocks": blocks, **listed(request)}
     status = 422 if request.method == "POST" else 200
     return render(request, "agents/new.html", context, status=status)
 

@@ -39,8 +39,7 @@ class Command(BaseCommand):
         migrate()
         if not settings.ACCOUNTS:
             owner()
-        for agent in Agent.objects.expired():
-            agent.purge()
+        Agent.objects.purge_expired()
         resumed = 0 if settings.HOSTED else engine.resume()
         self.say(host, port, resumed)
         serve(host, port)
