@@ -264,9 +264,12 @@ def number(body: dict[str, Any], name: str) -> int:
 def find_agent(user: User, body: dict[str, Any]) -> Agent:
     """The person's agent that a command names."""
     try:
-        return Agent.objects.visible_to(user).get(pk=UUID(str(body.get("agent"))))
-    except (Agent.DoesNotExist, ValueError):
-        raise CommandError("There is no such agent.") from None
+        agent = Agent.find_visible_to(user, UUID(str(body.get("agent"))))
+    except ValueError:
+        agent = None
+    if agent is None:
+        raise CommandError("There is no such agent.")
+    return agent
 
 
 def accept_message(user: User, body: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 
 from agents.context import DEFAULT_WINDOW, core_memory
 from agents.models import Agent, BlockEdit, Event, Run, Step
+from agents.models.run import waiting_runs
 
 Kind = Event.Kind
 Rows = dict[str, Any]
@@ -63,7 +64,7 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
 
 def waiting(agent: Agent) -> dict[str, Any]:
     """The messages that wait."""
-    return {"queue": list(agent.runs.queued())}
+    return {"queue": waiting_runs(agent)}
 
 
 def _run_began(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:

@@ -13,8 +13,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from agents.models import Agent, Message
+from agents.models.statements import key, values
 
 KEPT = 128  # histories; each at most about as large as a context window
+IN_CONTEXT = (
+    "WHERE agent_id = %s AND number >= %s AND status IN ('complete', 'stopped') ORDER BY number"
+)
 FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id")
 
 
@@ -44,9 +48,8 @@ class History:
     def read(self, agent: Agent) -> list[Sent]:
         """All there is by now."""
         with self._reading:
-            messages = Message.objects.filter(agent=agent).in_context(self.newest + 1)
-            for number, role, content, calls, call_id in messages.values_list(*FIELDS):
-                self._add(number, role, content, calls, call_id)
+            for message in values(Message, FIELDS, IN_CONTEXT, key(agent), self.newest + 1):
+                self._add(*message)
             return [*self.sent, *self._unanswered()]
 
     def _add(

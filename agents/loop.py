@@ -14,9 +14,11 @@ from django.utils import timezone
 
 from agents.context import compile_context, make_room
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
-from agents.models import Event, Message, Run, Step
+from agents.models import Agent, Event, Message, Run, Step
+from agents.models.event import forget_texts
 from agents.models.message import Said
 from agents.models.run import RunLost, RunStopped
+from agents.models.statements import find, insert, update
 from agents.tool_calls import answer_call, call_tools
 
 logger = logging.getLogger(__name__)
@@ -32,9 +34,11 @@ Reason = Run.Reason
 
 def run_agent(run_id: int) -> None:
     """Execute a run until it ends: a step, its tool calls, the next step."""
-    run = Run.objects.select_related("agent").filter(pk=run_id).first()
-    if run is None or run.status != Run.Status.RUNNING:
+    run = find(Run, run_id)
+    agent = find(Agent, run.agent_id) if run else None
+    if run is None or agent is None or run.status != Run.Status.RUNNING:
         return
+    run.agent = agent
     try:
         run.take()
         step, failures = left_behind(run, "The server stopped while the model was answering."), 0
@@ -64,9 +68,9 @@ def run_agent(run_id: int) -> None:
 
 def take_step(run: Run) -> Step:
     """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
-    agent = run.agent
     if run.taken:  # for the first step it was read just now
-        agent.refresh_from_db()
+        run.agent = find(Agent, run.agent_id) or run.agent
+    agent = run.agent
     endpoint, model = resolve(agent.model)
     context = compile_context(agent)
     if left := make_room(agent, context):
@@ -95,7 +99,7 @@ def begin_step(
 ) -> tuple[Step, Message]:
     """The step's row and an empty draft of what the model is about to say."""
     run.go_on("Thinking")
-    step = Step.objects.create(
+    step = Step(
         run=run,
         number=run.taken[-1].number + 1 if run.taken else 1,
         model=model,
@@ -103,7 +107,8 @@ def begin_step(
         context_tokens=tokens,
         left_context=left,
     )
-    message = Message.objects.create(
+    insert(step)
+    message = Message(
         agent=run.agent,
         run=run,
         step=step,
@@ -111,6 +116,7 @@ def begin_step(
         status=Message.Status.DRAFT,
         number=run.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
+    insert(message)
     message.so_far = Said("", "")
     step.said, step.edits = [message], []
     run.taken.append(step)
@@ -153,11 +159,11 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     run.go_on(f"Calling {calls[0].name}" if calls else None)
     settle(message, answer, Message.Status.COMPLETE)
     message.tool_calls = [call._asdict() for call in calls]
-    message.save(update_fields=["content", "reasoning", "tool_calls", "status"])
+    update(message, "content", "reasoning", "tool_calls", "status")
     step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
     if calls:
         step.status = Step.Status.CALLING
-        step.save()
+        step.store()
         run.agent.record(step.changed())
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
@@ -168,7 +174,7 @@ def settle(message: Message, answer: Answer, status: str) -> None:
     """Take an answer into its message; the pieces in the log are done with."""
     message.content, message.reasoning = answer.content, answer.reasoning
     message.status = status
-    message.texts.all().delete()
+    forget_texts(message)
 
 
 @transaction.atomic
@@ -179,9 +185,9 @@ def keep_partial(
     run.hold()
     stopped = status == Step.Status.STOPPED and answer.content.strip()
     settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
-    message.save(update_fields=["content", "reasoning", "status"])
+    update(message, "content", "reasoning", "status")
     step.status, step.error, step.finished_at = status, error, timezone.now()
-    step.save()
+    step.store()
     run.agent.record(step.changed())
 
 
@@ -227,7 +233,7 @@ def stop(run: Run) -> None:
                     content = "Error: not run, because the person stopped the agent."
                     answer_call(run, step, call, content, True, None)
                 step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
-                step.save()
+                step.store()
             run.end(Reason.CANCELLED)
     except RunLost:
         logger.info("Run %s was stopped elsewhere.", run.pk)

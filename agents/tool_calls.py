@@ -10,6 +10,7 @@ from django.db import transaction
 from agents import tools
 from agents.models import MemoryRefusal, Message, Run, Step, ToolCall
 from agents.models.message import storable
+from agents.models.statements import insert
 from agents.tools import HEARTBEAT, Caller, ToolError
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def answer_call(
     run: Run, step: Step, call: ToolCall, content: str, failed: bool, milliseconds: int | None
 ) -> None:
     """Store a call's return; from now on it has run."""
-    answer = Message.objects.create(
+    answer = Message(
         agent=run.agent,
         run=run,
         step=step,
@@ -72,6 +73,7 @@ def answer_call(
         duration_ms=milliseconds,
         number=run.agent.record(step.changed(), messages=1),
     )
+    insert(answer)
     step.said.append(answer)
 
 

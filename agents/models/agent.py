@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -16,6 +17,7 @@ from agents import bell
 
 from .block import Block
 from .event import Event, advance
+from .statements import find, insert_all, key, read
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from .run import Run
 
+HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 KEPT_AFTER_DELETE = timedelta(days=30)
 
 
@@ -111,6 +114,13 @@ class Agent(models.Model):
         agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
 
+    @classmethod
+    def find_visible_to(cls, user: User | AnonymousUser, pk: UUID) -> Agent | None:
+        """The agent of that id as `visible_to` has it, for what each message passes."""
+        agent = find(cls, pk)
+        seen = agent and agent.owner_id == user.pk and agent.deleted_at is None
+        return agent if seen else None
+
     # -- the log -----------------------------------------------------------------------------
 
     def record(self, *events: Event, messages: int = 0) -> int:
@@ -121,7 +131,7 @@ class Agent(models.Model):
         last, number = advance(self, len(events), messages)
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
-        Event.objects.bulk_create(events)
+        insert_all(events)
         transaction.on_commit(lambda: bell.ring(self, events), robust=True)
         return number
 
@@ -170,10 +180,11 @@ class Agent(models.Model):
 
     def core_memory(self) -> list[Block]:
         """The blocks in the order the model sees them."""
-        return list(self.blocks.order_by("attachment__position", "attachment__id"))
+        return read(Block, f"{HELD} ORDER BY held.position, held.id", key(self))
 
     def block(self, label: str) -> Block | None:
-        return self.blocks.filter(attachment__label=label).first()
+        found = read(Block, f"{HELD} AND held.label = %s", key(self), label)
+        return found[0] if found else None
 
     @transaction.atomic
     def attach(self, block: Block) -> None:

@@ -17,10 +17,12 @@ from django.db.models.lookups import LessThanOrEqual
 
 from .event import Event
 from .message import NO_TEXT
+from .statements import find, insert, key, read, update
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from .agent import Agent
     from .block_edit import BlockEdit
     from .step import Step
 
@@ -141,6 +143,33 @@ class Block(models.Model):
         """Take one edit back, as a new edit; what was changed elsewhere since then stays."""
         return self._write(edit.taken_back, by=by, undoes=edit)
 
+    def restore(self, version: int, *, by: Editor) -> BlockEdit | None:
+        """Make the value of an earlier version the current one, as a new edit."""
+
+        def change(_: str) -> str:
+            value = self.value_at(version)
+            if len(value) > self.limit:
+                raise MemoryRefusal(
+                    f"Version {version} of block '{self.label}' has {len(value):,} characters and"
+                    f" the limit is now {self.limit:,}; raise the limit in the block's settings,"
+                    " or copy from it what you need."
+                )
+            return value
+
+        return self._write(change, by=by, restores=version)
+
+    def value_at(self, version: int) -> str:
+        """The value as it was at a version; version 0 is what the block was made with."""
+        if version == self.version:
+            return self.value
+        if edit := self.edits.filter(version=version).first():
+            return edit.after
+        if edit := self.edits.filter(version=version + 1).first():
+            return edit.before
+        raise MemoryRefusal(
+            f"Block '{self.label}' has no version {version}; it is at version {self.version}."
+        )
+
     @transaction.atomic
     def configure(self, **changes: Any) -> None:
         """Change label, description, limit or read-only; ValidationError where that cannot be."""
@@ -150,14 +179,19 @@ class Block(models.Model):
         self.full_clean()
         self.save(update_fields=[*changes, "updated_at"])
         self.attachment_set.update(label=self.label)
-        for agent in self.agents.order_by("pk"):
+        for agent in self.holders():
             agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     # -- the one write path --------------------------------------------------------------------
 
     @transaction.atomic
     def _write(
-        self, change: Callable[[str], str], *, by: Editor, undoes: BlockEdit | None = None
+        self,
+        change: Callable[[str], str],
+        *,
+        by: Editor,
+        undoes: BlockEdit | None = None,
+        restores: int | None = None,
     ) -> BlockEdit | None:
         """Write `change(value)`: limit, read-only, version, ledger and log in one transaction.
 
@@ -180,28 +214,40 @@ class Block(models.Model):
         if bad := NO_TEXT.search(after):
             raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
         self.value, self.version = after, self.version + 1
-        self.save(update_fields=["value", "version", "updated_at"])
-        edit = BlockEdit.objects.create(
+        update(self, "value", "version", "updated_at")
+        edit = BlockEdit(
             block=self,
             version=self.version,
             before=before,
             after=after,
             undoes=undoes,
+            restores=restores,
             editor_kind=by.kind,
             editor_name=by.name,
             user=by.user,
             step=by.step,
             tool_call_id=by.tool_call_id,
         )
+        insert(edit)
         if by.step:
             by.step.edits.append(edit)
-        for agent in self.agents.order_by("pk"):
+        for agent in self.holders():
             agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit
 
+    def holders(self) -> list[Agent]:
+        """The agents that hold the block, in the order their rows are locked."""
+        from .agent import Agent
+
+        joined = "JOIN agents_attachment held ON held.agent_id = agents_agent.id"
+        return read(Agent, f"{joined} WHERE held.block_id = %s ORDER BY held.agent_id", key(self))
+
     def lock(self) -> None:
         """Read the row anew and hold it until commit."""
-        self.refresh_from_db(from_queryset=Block.objects.select_for_update())
+        row = find(Block, self.pk, lock=True)
+        if row is None:
+            raise MemoryRefusal(f"The block '{self.label}' was deleted.")
+        self.__dict__.update(row.__dict__)
 
     def _over_limit(self, value: str) -> str:
         over = len(value) - self.limit

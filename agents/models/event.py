@@ -9,8 +9,11 @@ from uuid import UUID
 
 from django.db import connection, models
 
+from .statements import key
+
 if TYPE_CHECKING:
     from .agent import Agent
+    from .message import Message
 
 
 class EventQuerySet(models.QuerySet["Event"]):
@@ -84,10 +87,16 @@ def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:
         cursor.execute(
             "UPDATE agents_agent SET last_seq = last_seq + %s, message_count = message_count + %s"
             " WHERE id = %s RETURNING last_seq, message_count",
-            [events, messages, agent._meta.pk.get_db_prep_value(agent.pk, connection)],
+            [events, messages, key(agent)],
         )
         agent.last_seq, agent.message_count = cursor.fetchone()
     return agent.last_seq, agent.message_count
+
+
+def forget_texts(message: Message) -> None:
+    """Delete a draft's pieces: its final form holds all they said."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM agents_event WHERE draft_id = %s", [message.pk])
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from django.utils.functional import cached_property
 
 from .event import Event, advance
 from .message import Message, checked, storable
+from .statements import insert, read, update
+from .statements import key as key_of
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -45,6 +47,11 @@ class RunQuerySet(models.QuerySet["Run"]):
     def abandoned(self) -> Self:
         """Runs that should go on, and whose worker has given no sign for too long."""
         return self.running().filter(seen_at__lt=silent_since())
+
+
+def adapted(moment: datetime) -> Any:
+    """A moment as the database takes it."""
+    return connection.ops.adapt_datetimefield_value(moment)
 
 
 def silent_since() -> datetime:
@@ -121,10 +128,11 @@ class Run(models.Model):
         """
         run = cls(agent=agent, key=storable(key), text=checked(text))
         advance(agent, 0)  # holds the agent's row
-        if same := cls.objects.filter(agent=agent, key=run.key).first():
-            return same
-        if agent.runs.filter(status__in=[cls.Status.RUNNING, cls.Status.QUEUED]).exists():
-            run.save()
+        if same := read(cls, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
+            return same[0]
+        active = "WHERE agent_id = %s AND status IN ('running', 'queued') LIMIT 1"
+        if read(cls, active, key_of(agent)):
+            insert(run)
             agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
         else:
             run._begin()
@@ -155,14 +163,18 @@ class Run(models.Model):
 
         self.status, self.started_at = self.Status.RUNNING, timezone.now()
         self.activity = "Thinking"
-        self.save()
-        posted = Message.objects.create(
+        if self.pk:
+            update(self, "status", "started_at", "activity")
+        else:
+            insert(self)
+        posted = Message(
             agent=self.agent,
             run=self,
             role=Message.Role.USER,
             content=self.text,
             number=self.agent.record(Event.of(Event.Kind.RUN_BEGAN, run=self), messages=1),
         )
+        insert(posted)
         self.said, self.taken = [posted], []
         engine.submit(self)
 
@@ -173,10 +185,15 @@ class Run(models.Model):
 
         A worker that was given up as dead, and was only slow, finds out at its next write.
         """
-        free = Run.objects.running().filter(pk=self.pk, attempt=self.attempt)
-        free = free.filter(models.Q(seen_at=None) | models.Q(seen_at__lt=silent_since()))
-        if not free.update(attempt=self.attempt + 1, seen_at=timezone.now()):
-            raise RunLost
+        now, silent = map(adapted, (timezone.now(), silent_since()))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE agents_run SET attempt = attempt + 1, seen_at = %s WHERE id = %s"
+                " AND attempt = %s AND status = 'running' AND (seen_at IS NULL OR seen_at < %s)",
+                [now, self.pk, self.attempt, silent],
+            )
+            if not cursor.rowcount:
+                raise RunLost
         self.attempt += 1
         if self.attempt == 1:
             self.taken = []  # nobody worked on it before
@@ -192,7 +209,7 @@ class Run(models.Model):
                 f"UPDATE agents_run SET seen_at = %(now)s{said} WHERE id = %(id)s"
                 " AND attempt = %(attempt)s AND status = 'running' RETURNING stop_requested",
                 {
-                    "now": connection.ops.adapt_datetimefield_value(timezone.now()),
+                    "now": adapted(timezone.now()),
                     "activity": activity,
                     "id": self.pk,
                     "attempt": self.attempt,
@@ -237,7 +254,7 @@ class Run(models.Model):
             self.Reason.ERROR: self.Status.FAILED,
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
-        self.save(update_fields=["reason", "error", "status", "finished_at", "activity"])
+        update(self, "reason", "error", "status", "finished_at", "activity")
         self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
 
@@ -294,6 +311,12 @@ def begin_next(agent: Agent) -> None:
     """Begin the message that waits longest; those of a deleted agent wait until it is restored."""
     from .agent import Agent
 
-    waiting = agent.runs.queued().first()
+    waiting = waiting_runs(agent)
     if waiting and Agent.objects.filter(pk=agent.pk, deleted_at=None).exists():
-        waiting._begin()
+        waiting[0].agent = agent
+        waiting[0]._begin()
+
+
+def waiting_runs(agent: Agent) -> list[Run]:
+    """The messages that wait, the next one first."""
+    return read(Run, "WHERE agent_id = %s AND status = 'queued' ORDER BY id", key_of(agent))

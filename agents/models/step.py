@@ -9,6 +9,7 @@ from django.utils.functional import cached_property
 from .block_edit import BlockEdit
 from .event import Event
 from .message import Message, ToolCall
+from .statements import update
 
 
 class Step(models.Model):
@@ -87,10 +88,16 @@ class Step(models.Model):
         """The event that has the step drawn anew."""
         return Event.of(Event.Kind.STEP_CHANGED, step=self)
 
+    def store(self) -> None:
+        """Store what may have changed since the step began."""
+        update(
+            self, "status", "prompt_tokens", "completion_tokens", "outcome", "error", "finished_at"
+        )
+
     def end(self, outcome: str, reason: str = "") -> None:
         """Close the step, saying what it came to; with a reason (`Run.Reason`), the run too."""
         self.status, self.outcome, self.finished_at = self.Status.DONE, outcome, timezone.now()
-        self.save()
+        self.store()
         if reason:
             self.run.end(reason, after=[self.changed()])
         else:

@@ -1,0 +1,123 @@
+"""Rows read and written with statements that are built once.
+
+Django builds each statement anew, which takes several times as long as the database needs to carry
+it out. What every message passes (the verbs of the loop) uses these; everything else the ORM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from django.db import connection, models
+
+Row = TypeVar("Row", bound=models.Model)
+Fields = Sequence["models.Field[Any, Any]"]
+
+
+def insert(row: models.Model) -> None:
+    """Store a new row; its key is set if the database gives it."""
+    sql, fields, keyed = _insertion(type(row))
+    with connection.cursor() as cursor:
+        cursor.execute(sql, _values(row, fields, add=True))
+        if keyed:
+            row.pk = cursor.fetchone()[0]
+    row._state.adding, row._state.db = False, connection.alias
+
+
+def insert_all(rows: Sequence[models.Model]) -> None:
+    """Store new rows of one table; keys the database gives are not set."""
+    if not rows:
+        return
+    sql, fields, _ = _insertion(type(rows[0]))
+    with connection.cursor() as cursor:
+        plain = sql.partition(" RETURNING ")[0]
+        cursor.executemany(plain, [_values(row, fields, add=True) for row in rows])
+
+
+def update(row: models.Model, *names: str) -> None:
+    """Store these fields of a row."""
+    sql, fields = _updating(type(row), names)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*_values(row, fields, add=False), key(row)])
+
+
+def read(model: type[Row], rest: str, *parameters: Any) -> list[Row]:
+    """Rows of a table. `rest` is the SQL after FROM and the table: JOIN, WHERE, ORDER BY, LIMIT."""
+    names = tuple(field.attname for field in model._meta.concrete_fields)
+    found = values(model, names, rest, *parameters)
+    return [model.from_db(connection.alias, names, row) for row in found]
+
+
+def find(model: type[Row], pk: Any, *, lock: bool = False) -> Row | None:
+    """The row with that key, held until commit where the database can hold one row."""
+    held = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
+    prepared = model._meta.pk.get_db_prep_value(pk, connection)
+    found = read(model, f"WHERE {model._meta.pk.column} = %s{held}", prepared)
+    return found[0] if found else None
+
+
+def values(
+    model: type[models.Model], names: tuple[str, ...], rest: str, *parameters: Any
+) -> list[list[Any]]:
+    """Some fields of rows, as `read` finds them."""
+    sql, converters = _selection(model, names)
+    with connection.cursor() as cursor:
+        cursor.execute(f"{sql} {rest}", parameters)
+        found = [list(row) for row in cursor.fetchall()]
+    for place, convert in converters:
+        for row in found:
+            row[place] = convert(row[place])
+    return found
+
+
+def key(row: models.Model) -> Any:
+    """A row's primary key as the database has it."""
+    return row._meta.pk.get_db_prep_value(row.pk, connection)
+
+
+def _values(row: models.Model, fields: Fields, *, add: bool) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(row, add), connection) for field in fields]
+
+
+def _quoted(fields: Fields) -> list[str]:
+    return [connection.ops.quote_name(str(field.column)) for field in fields]
+
+
+@cache
+def _insertion(model: type[models.Model]) -> tuple[str, Fields, bool]:
+    meta = model._meta
+    keyed = isinstance(meta.pk, models.AutoField)
+    fields = [field for field in meta.concrete_fields if not (keyed and field.primary_key)]
+    columns, places = ", ".join(_quoted(fields)), ", ".join(["%s"] * len(fields))
+    returning = f" RETURNING {meta.pk.column}" if keyed else ""
+    return f"INSERT INTO {meta.db_table} ({columns}) VALUES ({places}){returning}", fields, keyed
+
+
+@cache
+def _updating(model: type[models.Model], names: tuple[str, ...]) -> tuple[str, Fields]:
+    meta = model._meta
+    by_name = {field.attname: field for field in meta.concrete_fields}
+    fields = [by_name[name] for name in names]
+    changes = ", ".join(f"{column} = %s" for column in _quoted(fields))
+    return f"UPDATE {meta.db_table} SET {changes} WHERE {meta.pk.column} = %s", fields
+
+
+@cache
+def _selection(
+    model: type[models.Model], names: tuple[str, ...]
+) -> tuple[str, list[tuple[int, Callable[[Any], Any]]]]:
+    table = model._meta.db_table
+    by_name = {field.attname: field for field in model._meta.concrete_fields}
+    converters = []
+    for place, name in enumerate(names):
+        column = by_name[name].get_col(table)
+        found = connection.ops.get_db_converters(column) + column.get_db_converters(connection)
+        converters += [(place, _converting(convert, column)) for convert in found]
+    columns = [f"{table}.{column}" for column in _quoted([by_name[name] for name in names])]
+    return f"SELECT {', '.join(columns)} FROM {table}", converters
+
+
+def _converting(convert: Callable[..., Any], column: Any) -> Callable[[Any], Any]:
+    return lambda value: convert(value, column, connection)
