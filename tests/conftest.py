@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import override_settings
 from pytest_django import Settings
 
 from agents.llm import endpoints
@@ -16,6 +18,12 @@ from agents.models import Agent, Run
 from tests.fake_openai import FakeOpenAI
 
 Ask = Callable[..., Run]
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: let the garbage collector not look through it ever again."""
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +36,19 @@ def django_db_modify_db_settings(
         connection.settings_dict["TEST"]["NAME"] = str(path)
 
 
-@pytest.fixture(autouse=True)
-def nothing_of_ones_own(settings: Settings) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
     """Whatever stands in the environment or in `.env`: no real model is asked, nobody logs in."""
-    settings.OPENAI_API_KEY = settings.OPENAI_BASE_URL = settings.MODEL = ""
-    settings.ENDPOINTS, settings.ENDPOINT_KEYS = {}, {}
-    settings.ACCOUNTS = False
+    with override_settings(
+        OPENAI_API_KEY="",
+        OPENAI_BASE_URL="",
+        MODEL="",
+        ENDPOINTS={},
+        ENDPOINT_KEYS={},
+        ACCOUNTS=False,
+        WHITENOISE_AUTOREFRESH=True,  # else every test's Client reads through all static files
+    ):
+        yield
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import django
@@ -35,6 +33,8 @@ def main() -> None:
     from django.core.management import call_command
     from django.db import connections
 
+    import agents.loop
+    import agents.memory  # noqa: F401  (imported here, as each child would have to)
     from agents import engine
     from agents.accounts import owner
     from agents.llm import openai
@@ -44,7 +44,6 @@ def main() -> None:
     connections.close_all()  # a connection must not be carried into a child
     openai._certificates()
     engine.submit = lambda run: handed.append(run.pk)
-    warm_up()
     for transaction in itertools.count(1):
         status = in_child(killed, transaction)
         if status == 0:
@@ -54,20 +53,6 @@ def main() -> None:
                 f"The child to be killed before transaction {transaction} ended with {status}."
             )
     print(transaction - 1)
-
-
-def warm_up() -> None:
-    """Import here what a run imports, so that each child need not."""
-    needed = Path(os.environ["MEMORYWEB_DATA"], "modules")
-
-    def execute_one() -> None:
-        killed(0)
-        needed.write_text("\n".join(sys.modules))
-
-    assert in_child(execute_one) == 0
-    for name in needed.read_text().split():
-        if name != "__main__":
-            import_module(name)
 
 
 def in_child(function: Callable[..., None], *args: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -388,9 +389,11 @@ def test_every_row_opens_and_what_the_model_said_is_no_markup(desk: Client, hist
 def test_every_filter_of_a_list_opens(desk: Client, history: None) -> None:
     for kind in KINDS:
         rows = desk.get(listed(kind)).context["cl"]
-        queries = [c["query_string"] for spec in rows.filter_specs for c in spec.choices(rows)]
-        assert queries
-        assert {desk.get(listed(kind) + query).status_code for query in queries} == {200}
+        assert rows.filter_specs
+        # A choice of each filter at a time, until each has had all its choices.
+        for chosen in zip_longest(*(spec.choices(rows) for spec in rows.filter_specs)):
+            query = "&".join(choice["query_string"][1:] for choice in chosen if choice)
+            assert desk.get(f"{listed(kind)}?{query}").status_code == 200, (kind, query)
 
 
 def test_what_was_said_and_done_is_only_looked_at(desk: Client, history: None) -> None:

@@ -16,6 +16,7 @@ from tests.openai_answers import Answer
 from tests.server import ROOT, MemoryWeb, eventually, key_of
 
 pytestmark = pytest.mark.sqlite_only
+INTRODUCTION = "I am Sarah and I like cherry pie."
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
     killed = int(driver.stdout)
     assert killed > 7
     agents = server.rows("SELECT id FROM agents_agent")
-    assert len(agents) == killed + 2
+    assert len(agents) == killed + 1
     for (agent,) in agents:
         assert [status for _, status in server.runs(agent)] == ["done"]
         assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
@@ -103,53 +104,48 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
     check_ledger(server)
 
 
-def test_killed_in_mid_answer_with_messages_waiting_all_are_answered_in_order(
+def test_after_a_kill_all_that_waits_is_answered_in_order_and_nothing_done_is_done_again(
     server: MemoryWeb, model: FakeOpenAI
 ) -> None:
-    agent = server.make_agent(human="Name: Bob")
+    idle, busy = server.make_agent(human="Name: Bob"), server.make_agent(human="Name: Bob")
+    with server.page(idle) as page:
+        key = page.send(INTRODUCTION)
+        eventually(lambda: server.is_idle(idle))
+    before, seq = said(server, idle), server.last_seq(idle)
     gate = gated(text("Once upon a time there was a server."))
     model.script(gate, text("Once more."), notes_two_facts, notes_two_facts, text("Bye."))
-    with server.page(agent) as page:
+    with server.page(busy) as page:
         page.send("Tell me a story")
         gate.release(3)
         page.wait_for("Once")
-        page.send("I am Sarah and I like cherry pie.")
+        page.send(INTRODUCTION)
         page.send("Goodbye")
     server.kill()
-    assert [status for _, status in server.runs(agent)] == ["running", "queued", "queued"]
+    assert [status for _, status in server.runs(busy)] == ["running", "queued", "queued"]
 
     server.start()
-    eventually(lambda: server.is_idle(agent))
-    assert said(server, agent) == [
+    eventually(lambda: server.is_idle(busy))
+    assert said(server, busy) == [
         ("user", "Tell me a story"),
         ("assistant", "Once more."),
-        ("user", "I am Sarah and I like cherry pie."),
+        ("user", INTRODUCTION),
         ("assistant", "Nice to meet you, Sarah."),
         ("user", "Goodbye"),
         ("assistant", "Bye."),
     ]
     broken = "SELECT content FROM agents_message WHERE status = 'broken' AND agent_id = ?"
-    assert "Once upon a time".startswith(server.one(broken, key_of(agent)))
-    assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
-    check_ledger(server)
+    assert "Once upon a time".startswith(server.one(broken, key_of(busy)))
+    assert server.block(busy)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
 
-
-def test_killed_while_idle_nothing_is_done_again(server: MemoryWeb, model: FakeOpenAI) -> None:
-    agent = server.make_agent(human="Name: Bob")
-    with server.page(agent) as page:
-        key = page.send("I am Sarah and I like cherry pie.")
-        eventually(lambda: server.is_idle(agent))
-    before, asked, seq = said(server, agent), len(model.requests), server.last_seq(agent)
-    server.kill()
-    server.start()
-    with server.page(agent, after=seq) as page:
-        page.send("I am Sarah and I like cherry pie.", key)  # the page never heard "accepted"
-        assert said(server, agent) == before
+    asked = len(model.requests)
+    with server.page(idle, after=seq) as page:
+        page.send(INTRODUCTION, key)  # the page never heard "accepted"
+        assert said(server, idle) == before
         assert len(model.requests) == asked
         model.script(text("Still here."))
         page.send("Are you there?")
         page.wait_for("Still here.")
-    eventually(lambda: server.is_idle(agent))
+    eventually(lambda: server.is_idle(idle))
     check_ledger(server)
 
 

@@ -13,7 +13,6 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
-from django.conf import settings as configured
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
@@ -246,20 +245,45 @@ def looking(user: User | None, settings: Any, accounts: bool) -> Iterator[Client
     yield client
 
 
+WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.IGNORECASE)
+
+
+@contextmanager
+def noting_writes() -> Iterator[list[str]]:
+    """The statements meanwhile that write anything but the session."""
+    written: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if WRITES.match(sql) and "django_session" not in sql:
+            written.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        yield written
+
+
 @pytest.mark.parametrize("accounts", [False, True])
-def test_every_page_has_the_policy_and_keeps_to_it(
-    accounts: bool, own: Agent, said: None, settings: Any
+def test_every_page_keeps_to_the_policy_and_looking_at_it_writes_nothing(
+    accounts: bool, own: Agent, said: None, settings: Any, subtests: pytest.Subtests
 ) -> None:
-    with looking(owner(), settings, accounts) as client:
-        for name, address in all_addresses(own).items():
-            page = client.get(address)
-            policy = page.headers["Content-Security-Policy"]
-            assert "default-src 'none'" in policy, name
-            assert "unsafe" not in policy, name
-            assert page.headers["X-Frame-Options"] == "DENY", name
-            assert page.headers["X-Content-Type-Options"] == "nosniff", name
-            assert page.headers["Referrer-Policy"] == "same-origin", name
-            assert Page(page.content.decode()).forbidden == [], name
+    own.refresh_from_db()
+    found = all_addresses(own)
+    with looking(owner(), settings, accounts) as client, noting_writes() as written:
+        before = everything()
+        for name, address in found.items():
+            written.clear()
+            with subtests.test(name=name):
+                page = client.get(address)
+                policy = page.headers["Content-Security-Policy"]
+                assert "default-src 'none'" in policy
+                assert "unsafe" not in policy
+                assert page.headers["X-Frame-Options"] == "DENY"
+                assert page.headers["X-Content-Type-Options"] == "nosniff"
+                assert page.headers["Referrer-Policy"] == "same-origin"
+                assert Page(page.content.decode()).forbidden == []
+                client.head(address)
+                assert written == []
+    assert everything() == before
 
 
 def test_what_strangers_see_keeps_to_the_policy(own: Agent, settings: Any) -> None:
@@ -299,34 +323,6 @@ def test_both_sides_of_a_conflict_come_back_as_text(client: Client, own: Agent) 
     page = client.post(addresses(ids)["block_edit"], form)
     assert page.status_code == 409
     assert Page(page.content.decode()).forbidden == []
-
-
-# -- looking changes nothing -----------------------------------------------------------------------
-
-WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.IGNORECASE)
-
-
-@pytest.mark.parametrize("accounts", [False, True])
-def test_no_address_writes_when_it_is_looked_at(
-    accounts: bool, own: Agent, settings: Any, said: None
-) -> None:
-    own.refresh_from_db()
-    written: list[str] = []
-
-    def note(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        if WRITES.match(sql) and configured.SESSION_ENGINE and "django_session" not in sql:
-            written.append(sql)
-        return execute(sql, *rest)
-
-    with looking(owner(), settings, accounts) as client:
-        found = all_addresses(own)
-        before = everything()
-        with connection.execute_wrapper(note):
-            for name, address in found.items():
-                client.get(address)
-                client.head(address)
-                assert written == [], name
-        assert everything() == before
 
 
 # -- sockets ---------------------------------------------------------------------------------------
@@ -369,20 +365,22 @@ async def test_a_stranger_gets_no_socket(alice: User, settings: Any) -> None:
 
 @on_sockets
 @pytest.mark.parametrize("accounts", [False, True])
-@pytest.mark.parametrize("origin", [*FOREIGN, "", "testserver", "ftp://testserver"])
 async def test_a_page_from_elsewhere_gets_no_socket(
-    origin: str, accounts: bool, alice: User, settings: Any
+    accounts: bool, alice: User, settings: Any, subtests: pytest.Subtests
 ) -> None:
     settings.ACCOUNTS = accounts
-    async with socket(alice, origin=origin) as page:
-        assert await page.connect() == (False, 4403)
+    for origin in [*FOREIGN, "", "testserver", "ftp://testserver"]:
+        with subtests.test(origin=origin):
+            async with socket(alice, origin=origin) as page:
+                assert await page.connect() == (False, 4403)
 
 
 @on_sockets
-@pytest.mark.parametrize("host", ["evil.example", "", "[::1", "testserver.evil.example"])
-async def test_a_foreign_host_gets_no_socket(host: str, db: None) -> None:
-    async with socket(host=host, origin=f"http://{host}") as page:
-        assert await page.connect() == (False, 4403)
+async def test_a_foreign_host_gets_no_socket(subtests: pytest.Subtests) -> None:
+    for host in ("evil.example", "", "[::1", "testserver.evil.example"):
+        with subtests.test(host=host):
+            async with socket(host=host, origin=f"http://{host}") as page:
+                assert await page.connect() == (False, 4403)
 
 
 @on_sockets
@@ -414,26 +412,27 @@ async def test_somebody_elses_agent_is_refused_like_one_that_never_was(
     assert not await Run.objects.aexists()
 
 
+NO_COMMANDS = [
+    *("not JSON", "[]", "null", "7", '"follow"', "{", "[" * 100_000),
+    *('{"command": null}', '{"command": ["follow"]}', '{"command": "delete"}'),
+    *('{"command": "follow"}', '{"body": "send"}', '{"command": "ack", "seq": "7"}'),
+    '{"command": "ack", "seq": -1}',
+]
+
+
 @on_sockets
-@pytest.mark.parametrize(
-    "frame",
-    [
-        *("not JSON", "[]", "null", "7", '"follow"', "{", "[" * 100_000),
-        *('{"command": null}', '{"command": ["follow"]}', '{"command": "delete"}'),
-        *('{"command": "follow"}', '{"body": "send"}', '{"command": "ack", "seq": "7"}'),
-        '{"command": "ack", "seq": -1}',
-    ],
-)
 async def test_what_is_no_command_is_refused_and_the_socket_stays_open(
-    frame: str, alice: User, settings: Any
+    alice: User, settings: Any, subtests: pytest.Subtests
 ) -> None:
     settings.ACCOUNTS = True
     async with socket(alice) as page:
         await page.connect()
-        await page.send_to(text_data=frame)
-        assert "content" in await heard(page, "refused")
-        await page.send_to(bytes_data=b"\x00\xff")
-        assert "content" in await heard(page, "refused")
+        for frame in NO_COMMANDS:
+            with subtests.test(frame=frame[:40]):
+                await page.send_to(text_data=frame)
+                assert "content" in await heard(page, "refused")
+                await page.send_to(bytes_data=b"\x00\xff")
+                assert "content" in await heard(page, "refused")
 
 
 @pytest.mark.parametrize(
@@ -575,36 +574,37 @@ def test_what_cannot_be_stored_or_read_does_not_break_a_run(
     assert client.get(reverse("agent", args=[own.pk])).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("name", "form"),
-    [
-        ("block_edit", {"value": "x", "version": "²"}),
-        ("block_edit", {"value": "x", "version": "9" * 30}),
-        ("block_edit", {"value": "x", "version": "-1"}),
-        ("block_edit", {"value": "x"}),
-        ("block_edit", {"value": "a\0b", "version": "1"}),
-        ("block_settings", {"label": "human", "limit": "9" * 30}),
-        ("block_settings", {"label": "human", "limit": "²"}),
-        ("block_settings", {"label": "a\0b", "limit": "100"}),
-        ("block_new", {"label": "new", "limit": "many"}),
-        ("agent_settings", {"name": "x", "max_steps": "²"}),
-        ("agent_settings", {"name": "x", "max_steps": "50", "context_window": "9" * 30}),
-        ("agent_settings", {"name": "x" * 101, "max_steps": "50"}),
-        ("agent_settings", {"name": "x", "max_steps": "50", "tools": ["rm"]}),
-        ("agent_new", {"name": "x", "blocks-TOTAL_FORMS": "²", "blocks-INITIAL_FORMS": "0"}),
-        ("agent_new", {"name": "x"}),
-        ("message_send", {"text": " \0\n ", "key": "k"}),
-        ("message_send", {"text": "x" * 100_001, "key": "k"}),
-        ("run_queued", {"text": "x" * 100_001}),
-    ],
-)
+BAD_INPUT: list[tuple[str, dict[str, Any]]] = [
+    ("block_edit", {"value": "x", "version": "²"}),
+    ("block_edit", {"value": "x", "version": "9" * 30}),
+    ("block_edit", {"value": "x", "version": "-1"}),
+    ("block_edit", {"value": "x"}),
+    ("block_edit", {"value": "a\0b", "version": "1"}),
+    ("block_settings", {"label": "human", "limit": "9" * 30}),
+    ("block_settings", {"label": "human", "limit": "²"}),
+    ("block_settings", {"label": "a\0b", "limit": "100"}),
+    ("block_new", {"label": "new", "limit": "many"}),
+    ("agent_settings", {"name": "x", "max_steps": "²"}),
+    ("agent_settings", {"name": "x", "max_steps": "50", "context_window": "9" * 30}),
+    ("agent_settings", {"name": "x" * 101, "max_steps": "50"}),
+    ("agent_settings", {"name": "x", "max_steps": "50", "tools": ["rm"]}),
+    ("agent_new", {"name": "x", "blocks-TOTAL_FORMS": "²", "blocks-INITIAL_FORMS": "0"}),
+    ("agent_new", {"name": "x"}),
+    ("message_send", {"text": " \0\n ", "key": "k"}),
+    ("message_send", {"text": "x" * 100_001, "key": "k"}),
+    ("run_queued", {"text": "x" * 100_001}),
+]
+
+
 def test_bad_input_is_refused_and_changes_nothing(
-    name: str, form: dict[str, Any], client: Client, own: Agent
+    client: Client, own: Agent, subtests: pytest.Subtests
 ) -> None:
-    where = addresses(ids_of(own))[name]
+    where = addresses(ids_of(own))
     before = everything()
-    assert client.post(where, form).status_code in (409, 422)
-    assert everything() == before
+    for name, form in BAD_INPUT:
+        with subtests.test(name=name, form=ascii(form)[:80]):
+            assert client.post(where[name], form).status_code in (409, 422)
+            assert everything() == before
 
 
 @pytest.mark.parametrize("number", ["0", "9" * 18, "9" * 30])

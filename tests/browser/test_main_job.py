@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -38,45 +41,64 @@ NOT_REACHED = """(selector) => [...document.querySelectorAll(selector)]
   .map((element) => element.outerHTML.slice(0, 120))"""
 
 
-def test_from_an_empty_folder_to_a_changed_memory(context: BrowserContext, tmp_path: Path) -> None:
-    with MemoryWeb(tmp_path / "data") as server:
-        page = context.new_page()
-        page.goto(server.url)
-        make_agent(page, "Tutor")
-        expect(page.get_by_role("note")).to_contain_text("OPENAI_API_KEY")
-        say(page, "My name is Sarah and I like cherry pie.")
-        expect(block(page)).to_contain_text("Sarah")
-        expect(block(page)).to_contain_text("cherry pie")
-        changes = log(page).get_by_role("group", name="Change of block human")
-        expect(changes).to_have_count(2)
-        expect(changes.first).to_contain_text("Name: Sarah")
-        expect(log(page).get_by_text("core_memory_append").first).to_be_visible()
-        changes.first.get_by_role("link", name="Show in memory").click()
-        expect(block(page)).to_be_focused()
-        expect(status(page)).to_have_text("Ready")
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Two addresses of a server that nobody has used yet; the demo model answers.
 
-        say(page, "What is my name?")
-        expect(log(page)).to_contain_text("Your name is Sarah.")
-        page.reload()
-        expect(log(page)).to_contain_text("My name is Sarah and I like cherry pie.")
-        expect(log(page)).to_contain_text("Your name is Sarah.")
-        expect(changes).to_have_count(2)
-        expect(block(page)).to_contain_text("cherry pie")
+    With Postgres and Redis named, they are of two processes, and a worker executes the runs.
+    """
+    with ExitStack() as stack:
+        if os.environ.get("DATABASE_URL"):
+            from tests.site import own_site
 
-        other = context.new_page()
-        other.goto(page.url)
-        say(page, "Actually, my name is Charles.")
-        for tab in (page, other):
-            expect(block(tab)).to_contain_text("Charles")
-            expect(log(tab)).to_contain_text("Actually, my name is Charles.")
+            site = stack.enter_context(own_site(tmp_path))
+            site.worker()
+            yield site.web[0].url, site.web[1].url
+        else:
+            server = stack.enter_context(MemoryWeb(tmp_path / "data"))
+            yield server.url, server.url
 
-        say(page, "Tell me a long story.")
-        expect(log(other)).to_contain_text("There was once a woman")
-        button(other, "Stop").click()
-        for tab in (page, other):
-            expect(log(tab)).to_contain_text("stopped here")
-            expect(status(tab)).to_have_text("Ready")
-            expect(button(tab, "Stop")).to_be_hidden()
+
+@pytest.mark.hosted
+def test_from_nothing_to_a_changed_memory(context: BrowserContext, fresh: tuple[str, str]) -> None:
+    here, there = fresh
+    page = context.new_page()
+    page.goto(here)
+    make_agent(page, "Tutor")
+    expect(page.get_by_role("note")).to_contain_text("OPENAI_API_KEY")
+    say(page, "My name is Sarah and I like cherry pie.")
+    expect(block(page)).to_contain_text("Sarah")
+    expect(block(page)).to_contain_text("cherry pie")
+    changes = log(page).get_by_role("group", name="Change of block human")
+    expect(changes).to_have_count(2)
+    expect(changes.first).to_contain_text("Name: Sarah")
+    expect(log(page).get_by_text("core_memory_append").first).to_be_visible()
+    changes.first.get_by_role("link", name="Show in memory").click()
+    expect(block(page)).to_be_focused()
+    expect(status(page)).to_have_text("Ready")
+
+    say(page, "What is my name?")
+    expect(log(page)).to_contain_text("Your name is Sarah.")
+    page.reload()
+    expect(log(page)).to_contain_text("My name is Sarah and I like cherry pie.")
+    expect(log(page)).to_contain_text("Your name is Sarah.")
+    expect(changes).to_have_count(2)
+    expect(block(page)).to_contain_text("cherry pie")
+
+    other = context.new_page()
+    other.goto(page.url.replace(here, there))
+    say(page, "Actually, my name is Charles.")
+    for tab in (page, other):
+        expect(block(tab)).to_contain_text("Charles")
+        expect(log(tab)).to_contain_text("Actually, my name is Charles.")
+
+    say(page, "Tell me a long story.")
+    expect(log(other)).to_contain_text("There was once a woman")
+    button(other, "Stop").click()
+    for tab in (page, other):
+        expect(log(tab)).to_contain_text("stopped here")
+        expect(status(tab)).to_have_text("Ready")
+        expect(button(tab, "Stop")).to_be_hidden()
 
 
 # -- memory, by hand -----------------------------------------------------------------------------
