@@ -45,6 +45,7 @@ class Row:
     aim: float | None = None
     least: bool = False  # the aim is the least it should be, not the most
     raw: list[float] = field(default_factory=list)  # of the `openai` client alone
+    slowest: bool = False  # the aim is for p95, not for p50
 
     def p50(self) -> float:
         return statistics.median(self.samples)
@@ -57,7 +58,8 @@ class Row:
     def judged(self) -> list[str]:
         if self.aim is None:
             return ["", ""]
-        met = self.p50() >= self.aim if self.least else self.p50() <= self.aim
+        got = nearest(self.samples, 0.95) if self.slowest else self.p50()
+        met = got >= self.aim if self.least else got <= self.aim
         return [f"{'≥' if self.least else '≤'} {shown(self.aim, self.unit)}", "✓" if met else "✗"]
 
 
@@ -216,14 +218,23 @@ async def run(samples: int) -> list[Row]:
             await raw.close()
 
 
+def search(samples: int, vectors: bool) -> list[Row]:
+    """Search, in a process and a database of its own."""
+    with tempfile.TemporaryDirectory(prefix="memoryweb-bench-") as name:
+        figures = processes.search(Path(name), samples, vectors)
+    return [Row(name, unit, times, aim, slowest=True) for name, unit, times, aim in figures]
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer samples")
-    samples = 15 if parser.parse_args(arguments).quick else 60
+    quick = parser.parse_args(arguments).quick
+    samples = 15 if quick else 60
     print(machine(), flush=True)
     began = time.monotonic()
     try:
         rows: list[Row] = asyncio.run(asyncio.wait_for(run(samples), GIVE_UP))
+        rows += search(samples, not quick)
     except (BenchError, TimeoutError) as error:
         print(f"Not measured: {str(error) or f'it took over {GIVE_UP:g} s'}", file=sys.stderr)
         return 1

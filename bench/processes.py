@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from .cast import Cast
 from .stub import MODEL
@@ -19,6 +20,7 @@ from .stub import MODEL
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
+SEARCH_SECONDS = 600.0
 
 
 class BenchError(Exception):
@@ -69,6 +71,24 @@ def make_cast(settings: dict[str, str]) -> Cast:
         timeout=60,
     )
     return Cast(**json.loads(made.stdout))
+
+
+def search(data: Path, samples: int, vectors: bool) -> list[Any]:
+    """The figures of `bench.search`: name, unit, samples and aim of each."""
+    options = ["--samples", str(samples), *([] if vectors else ["--no-vectors"])]
+    try:
+        told = subprocess.run(
+            [sys.executable, "-m", "bench.search", *options],
+            cwd=ROOT,
+            env=environment(data, ""),
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=SEARCH_SECONDS,
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        raise BenchError(f"Search was not measured: {error}") from error
+    figures: list[Any] = json.loads(told.stdout)
+    return figures
 
 
 class Server:

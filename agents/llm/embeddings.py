@@ -1,0 +1,69 @@
+"""Embeddings: texts to vectors, by any OpenAI-compatible server's `/embeddings`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from openai import BadRequestError, UnprocessableEntityError
+
+from agents import background
+
+from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
+from .openai import client, in_words
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class RefusedTexts(ModelError):
+    """The endpoint works, and does not take these texts."""
+
+
+def embedding_model() -> tuple[Endpoint, str] | None:
+    """Where MEMORYWEB_EMBEDDING_MODEL leads: a name at the default endpoint, or `endpoint/model`.
+
+    None where none is set, or there is only the demo model, which has no embeddings.
+    """
+    handle = str(settings.EMBEDDING_MODEL)
+    name, slash, model = handle.partition("/")
+    endpoint = named_endpoints().get(name) if slash and model else None
+    endpoint, model = (endpoint, model) if endpoint else (default_endpoint(), handle)
+    return None if endpoint.is_demo or not handle else (endpoint, model)
+
+
+def embed(texts: list[str], seconds: float) -> np.ndarray:
+    """A vector of length 1 for each text: float32, `[texts, dimensions]`.
+
+    ModelError where the endpoint does not answer within `seconds`, or with something else;
+    RefusedTexts where it says that the request is wrong.
+    """
+    import numpy as np
+
+    where = embedding_model()
+    if where is None:
+        raise ModelError("No embedding model is set (MEMORYWEB_EMBEDDING_MODEL).")
+    endpoint, model = where
+
+    async def ask() -> list[list[float]]:
+        asked = client(endpoint).embeddings.create(model=model, input=texts, timeout=seconds)
+        answer = await asyncio.wait_for(asked, seconds)
+        return [each.embedding for each in sorted(answer.data, key=lambda each: each.index)]
+
+    try:
+        vectors = asyncio.run_coroutine_threadsafe(ask(), background.loop()).result()
+        made = np.array(vectors, dtype=np.float32)
+        lengths = np.linalg.norm(made, axis=1, keepdims=True)
+        if made.ndim != 2 or len(made) != len(texts) or not np.isfinite(made).all():
+            raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
+    except TimeoutError:
+        raise ModelError(
+            f"{endpoint} made no embedding within {seconds:g} s.", retry=True
+        ) from None
+    except (BadRequestError, UnprocessableEntityError) as error:
+        raise RefusedTexts(str(in_words(error, endpoint))) from error
+    except Exception as error:
+        raise in_words(error, endpoint) from error
+    unit: np.ndarray = made / np.maximum(lengths, 1e-12)
+    return unit

@@ -1,0 +1,155 @@
+"""Passage: archival memory, what the agent put away to look up later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils import timezone
+
+from agents.search import index as _index  # noqa: F401  (the functions its triggers call)
+
+from .agent import Agent
+from .editing import Editor, MemoryRefusal
+from .event import Event
+from .message import storable
+
+LONGEST_PASSAGE = 100_000  # characters
+LONGEST_TAG = 100  # characters
+MOST_TAGS = 50
+
+
+class Passage(models.Model):
+    """A piece of archival memory. The editor fields say who wrote what it reads now.
+
+    `recalled_count` and `recalled_at`: how often, and when last, a search by the agent found it.
+    """
+
+    agent = models.ForeignKey(Agent, models.CASCADE, related_name="passages", db_index=False)
+    text = models.TextField()
+    tags = models.JSONField(default=list, blank=True)
+    editor_kind = models.CharField(max_length=10)
+    editor_name = models.CharField(max_length=150)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    step = models.ForeignKey(
+        "Step", models.SET_NULL, null=True, blank=True, related_name="passages"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(auto_now=True)
+    recalled_count = models.PositiveIntegerField(default=0)
+    recalled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(fields=["agent", "-created_at", "-id"], name="passage_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+    # -- verbs -------------------------------------------------------------------------------
+
+    @classmethod
+    @transaction.atomic
+    def insert(
+        cls,
+        agent: Agent,
+        text: str,
+        tags: Iterable[str] | None = None,
+        *,
+        by: Editor,
+        created_at: datetime | None = None,
+    ) -> Passage:
+        """Put a text away. MemoryRefusal where it is empty, too long, or its tags are not tags."""
+        passage = cls(agent=agent, text=checked_text(text), tags=checked_tags(tags))
+        passage.created_at = created_at or timezone.now()
+        passage._written(by)
+        passage.save(force_insert=True)
+        passage._record()
+        return passage
+
+    @transaction.atomic
+    def edit(
+        self, text: str | None = None, tags: Iterable[str] | None = None, *, by: Editor
+    ) -> bool:
+        """Change text, tags or both; False if they already read so. MemoryRefusal if it is gone."""
+        self._lock()
+        before = (self.text, self.tags)
+        self.text = self.text if text is None else checked_text(text)
+        self.tags = self.tags if tags is None else checked_tags(tags)
+        if (self.text, self.tags) == before:
+            return False
+        self._written(by)
+        self.save()
+        self._record()
+        return True
+
+    @transaction.atomic
+    def remove(self) -> None:
+        """Delete the passage; MemoryRefusal if it is gone already."""
+        self._lock()
+        pk = self.pk
+        self.delete()
+        self.pk = pk
+        self._record()
+
+    @classmethod
+    @transaction.atomic
+    def recalled(cls, agent: Agent, passages: list[Passage]) -> None:
+        """Count that a search by the agent found these."""
+        if not passages:
+            return
+        keys, now = [passage.pk for passage in passages], timezone.now()
+        found = cls.objects.filter(agent=agent, pk__in=keys)
+        found.update(recalled_count=models.F("recalled_count") + 1, recalled_at=now)
+        event = Event.of(Event.Kind.ARCHIVAL_CHANGED)
+        event.data = {"recalled": keys}
+        agent.record(event)
+
+    def _lock(self) -> None:
+        try:
+            self.refresh_from_db(from_queryset=Passage.objects.select_for_update())
+        except Passage.DoesNotExist:
+            raise MemoryRefusal(f"Passage {self.pk} is gone; it was deleted meanwhile.") from None
+
+    def _written(self, by: Editor) -> None:
+        self.editor_kind, self.editor_name = by.kind, by.name
+        self.user, self.step = by.user, by.step
+
+    def _record(self) -> None:
+        self.agent.record(Event.of(Event.Kind.ARCHIVAL_CHANGED, passage=self))
+
+
+def checked_text(text: str) -> str:
+    """A passage's text, if it may be stored."""
+    text = storable(text)
+    if not text.strip():
+        raise MemoryRefusal("The passage is empty; give the text to put away.")
+    if len(text) > LONGEST_PASSAGE:
+        raise MemoryRefusal(
+            f"The passage has {len(text):,} characters; {LONGEST_PASSAGE:,} is the most."
+            f" Shorten it by {len(text) - LONGEST_PASSAGE:,} or put it away in parts."
+        )
+    return text
+
+
+def checked_tags(tags: Any) -> list[str]:
+    """Tags, each once, without white space around them."""
+    if tags is None:
+        return []
+    if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
+        raise MemoryRefusal('Tags are a list of strings, such as ["travel", "food"].')
+    tidy = list(dict.fromkeys(storable(tag).strip() for tag in tags))
+    if "" in tidy:
+        raise MemoryRefusal("One of the tags is empty; leave it out.")
+    if long := next((tag for tag in tidy if len(tag) > LONGEST_TAG), None):
+        raise MemoryRefusal(
+            f"The tag '{long[:20]}…' has {len(long)} characters; {LONGEST_TAG} is the most."
+        )
+    if len(tidy) > MOST_TAGS:
+        raise MemoryRefusal(f"There are {len(tidy)} tags; {MOST_TAGS} is the most.")
+    return tidy

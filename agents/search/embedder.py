@@ -1,0 +1,251 @@
+"""The embedder: gives every passage and message its vector, in the background.
+
+What is to do is read off the tables: rows without a vector, or with another model's. So nothing is
+lost when a process dies, an insert waits for nobody, and a change of the model is worked off while
+searches go on with what there is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db import close_old_connections, connection, transaction
+from django.db.models import Max, Q
+
+from agents.llm import ModelError
+from agents.llm.embeddings import RefusedTexts, embed, embedding_model
+from agents.models import (
+    Agent,
+    EmbeddingModel,
+    Message,
+    MessageVector,
+    Passage,
+    PassageVector,
+)
+
+from . import pgvector
+from .scope import FOUND, Messages, Passages
+from .semantic import LONGEST_EMBEDDED
+
+logger = logging.getLogger(__name__)
+
+BATCH = 64  # texts of one request
+BATCH_CHARACTERS = 100_000
+BATCH_SECONDS = 60.0
+LOOK_SECONDS = 2.0  # how often a process looks for new rows
+SWEEP_SECONDS = 600.0  # how often it looks through all of them
+RECENT = 1_000  # keys back from the newest; a draft is completed within so many messages
+LONGEST_PAUSE = 300.0  # seconds, when an endpoint fails
+
+KINDS = ((Passage, PassageVector, Passages.text), (Message, MessageVector, Messages.text))
+
+
+def progress(agent: Agent | None = None) -> tuple[int, int, str] | None:
+    """How many rows have a vector of the current model, of how many, and its name; of all agents
+    or one. None where no model is set."""
+    where = embedding_model()
+    if where is None:
+        return None
+    done = total = 0
+    for rows, vectors, _ in KINDS:
+        mine = Q() if agent is None else Q(agent=agent)
+        total += eligible(rows).filter(mine).count()
+        done += vectors.objects.filter(mine, model=current(where[1])).count()
+    return done, total, where[1]
+
+
+def eligible(rows: Any) -> Any:
+    """The rows of a table that are to have a vector."""
+    if rows is Message:
+        said = (Message.Role.USER, Message.Role.ASSISTANT)
+        return Message.objects.filter(status__in=FOUND, role__in=said)
+    return rows.objects.all()
+
+
+def current(name: str) -> EmbeddingModel | None:
+    """The model of that name, with the dimensions it had last."""
+    return EmbeddingModel.objects.filter(name=name).order_by("-pk").first()
+
+
+class Embedder:
+    """One round after another; remembers up to where all is done."""
+
+    def __init__(self) -> None:
+        self.swept = -SWEEP_SECONDS
+        self.model: EmbeddingModel | None = None
+
+    def round(self, until: float = float("inf")) -> int:
+        """Embed what is missing, till `until` (monotonic) at most; how many rows were done.
+
+        ModelError where the endpoint fails; what is done stays done.
+        """
+        where = embedding_model()
+        if where is None:
+            return 0
+        self.model = current(where[1])
+        if self.model and connection.vendor == "postgresql" and pgvector.is_there():
+            pgvector.prepare(self.model)
+        whole = time.monotonic() - self.swept >= SWEEP_SECONDS
+        began, done = time.monotonic(), 0
+        for rows, vectors, text in KINDS:
+            newest = eligible(rows).aggregate(newest=Max("pk"))["newest"] or 0
+            after = 0 if whole else newest - RECENT
+            while time.monotonic() < until and (batch := self.missing(rows, after)):
+                done += self.embed(where[1], rows, vectors, batch, text)
+        if time.monotonic() < until:
+            self.swept = began if whole else self.swept
+        return done
+
+    def missing(self, rows: Any, after: int) -> list[Any]:
+        """The newest rows without a vector of the current model: at most a request's worth."""
+        without = eligible(rows).filter(pk__gt=after)
+        if self.model:
+            without = without.exclude(embedded__model=self.model)
+        return list(without.order_by("-pk")[:BATCH])
+
+    def embed(self, name: str, rows: Any, vectors: Any, batch: list[Any], text: Any) -> int:
+        """Embed these rows; how many."""
+        texts = {row.pk: text(row).strip()[:LONGEST_EMBEDDED] for row in batch}
+        made: dict[int, Any] = {key: None for key, said in texts.items() if not said}
+        asked: list[int] = []
+        room = BATCH_CHARACTERS
+        for key, said in texts.items():
+            if said and (not asked or len(said) <= room):
+                asked.append(key)
+                room -= len(said)
+        made |= self.vectors_of({key: texts[key] for key in asked})
+        dimensions = next((len(vector) for vector in made.values() if vector is not None), None)
+        if dimensions and (self.model is None or self.model.dimensions != dimensions):
+            self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=dimensions)
+            if connection.vendor == "postgresql" and pgvector.is_there():
+                pgvector.prepare(self.model)
+        if self.model is None:  # nothing but empty texts so far
+            self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=0)
+        store(self.model, rows, vectors, [row for row in batch if row.pk in made], made, text)
+        return len(made)
+
+    def vectors_of(self, texts: dict[int, str]) -> dict[int, Any]:
+        """A vector for each text; None for one that the model refuses when asked for it alone."""
+        if not texts:
+            return {}
+        try:
+            return dict(zip(texts, embed(list(texts.values()), BATCH_SECONDS), strict=True))
+        except RefusedTexts as error:
+            if len(texts) == 1:
+                embed(["text"], BATCH_SECONDS)  # raises where it takes none at all
+                logger.warning("One text stays without a vector: %s", error)
+                return dict.fromkeys(texts)
+        made: dict[int, Any] = {}
+        for key, said in texts.items():
+            made |= self.vectors_of({key: said})
+        return made
+
+
+@transaction.atomic
+def store(
+    model: EmbeddingModel,
+    rows: Any,
+    vectors: Any,
+    batch: list[Any],
+    made: dict[int, Any],
+    text: Any,
+) -> None:
+    """Store the vectors of rows that still say what was embedded."""
+    keys = [row.pk for row in batch]
+    now = {row.pk: text(row) for row in rows.objects.filter(pk__in=keys).select_for_update()}
+    same = [row for row in batch if now.get(row.pk) == text(row)]
+    if connection.vendor == "postgresql" and pgvector.is_there():
+        fields = [(row.agent_id, model.pk, row.pk, made[row.pk]) for row in same]
+        pgvector.store(vectors._meta.db_table, fields)
+        return
+    vectors.objects.filter(of__in=[row.pk for row in same]).delete()
+    vectors.objects.bulk_create(
+        vectors(
+            agent_id=row.agent_id,
+            model=model,
+            of_id=row.pk,
+            vector=None if made[row.pk] is None else made[row.pk].tobytes(),
+        )
+        for row in same
+    )
+
+
+class Waiting:
+    """The pauses while an endpoint fails: each twice as long as the one before."""
+
+    def __init__(self) -> None:
+        self.failures, self.until = 0, 0.0
+
+    def after(self, error: Exception) -> None:
+        """Wait, because of this."""
+        self.failures += 1
+        asked = getattr(error, "retry_after", None) or 0.0
+        pause = max(asked, min(LOOK_SECONDS * 2**self.failures, LONGEST_PAUSE))
+        self.until = time.monotonic() + pause
+        told = None if isinstance(error, ModelError) else error
+        logger.warning("Embedding waits for %.0f s: %s", pause, error, exc_info=told)
+
+
+# -- in a worker -----------------------------------------------------------------------------------
+
+TURN = 8284  # the key of Postgres' advisory lock
+TURN_SECONDS = 50.0
+_of_this_worker = Embedder()
+_waiting = Waiting()
+
+
+def take_turn() -> None:
+    """Embed what is missing, for at most a minute, unless another worker is at it."""
+    if embedding_model() is None or _waiting.until > time.monotonic():
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [TURN])
+            if not cursor.fetchone()[0]:
+                return
+        try:
+            _of_this_worker.round(time.monotonic() + TURN_SECONDS)
+            _waiting.failures = 0
+        except Exception as error:
+            _waiting.after(error)
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [TURN])
+    finally:
+        close_old_connections()
+
+
+# -- in the serving process ------------------------------------------------------------------------
+
+
+@cache
+def start() -> threading.Thread | None:
+    """Embed in a thread of this process for as long as it lives; None where no model is set."""
+    if not settings.EMBEDDING_MODEL:
+        return None
+    if embedding_model() is None:
+        logger.warning(
+            "MEMORYWEB_EMBEDDING_MODEL is set, and no endpoint that could serve it: set"
+            " OPENAI_API_KEY or OPENAI_BASE_URL. Until then search is lexical."
+        )
+        return None
+    thread = threading.Thread(target=work, name="embedder", daemon=True)
+    thread.start()
+    return thread
+
+
+def work() -> None:
+    """Round after round, with longer and longer pauses while the endpoint fails."""
+    embedder, waiting = Embedder(), Waiting()
+    while True:
+        try:
+            embedder.round()
+            waiting.failures = 0
+        except Exception as error:
+            waiting.after(error)
+        time.sleep(max(LOOK_SECONDS, waiting.until - time.monotonic()))

@@ -1,0 +1,88 @@
+"""Search: the lexical list and, where a model is set, the semantic one, fused by their ranks."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from agents.llm.embeddings import embedding_model
+from agents.models import Message, ToolCall
+from agents.models.message import storable
+
+from . import lexical, semantic
+from .scope import Scope
+
+LISTED = 50  # of either list
+K = 60  # of reciprocal rank fusion: a rank counts 1 / (K + rank)
+SEARCHES = ("archival_memory_search", "conversation_search")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rows with their scores, best first; a listing has no scores.
+
+    `semantic` says whether meaning counted too: None where no embedding model is set.
+    """
+
+    rows: list[tuple[Any, float | None]]
+    semantic: bool | None = None
+
+
+def search(scope: Scope, query: str, count: int) -> Found:
+    """The best `count` rows of the scope; with an empty query the newest."""
+    query = storable(query).strip()
+    if not query:
+        keys: list[int] = scope.newest(2 * count)
+        scores: dict[int, float] = {}
+        used = None
+    else:
+        by_words = lexical.rank(scope, query, max(LISTED, count))
+        by_meaning = semantic.nearest(scope, query, max(LISTED, count))
+        scores = dict(by_words) if by_meaning is None else fused(by_words, by_meaning)
+        keys = sorted(scores, key=lambda key: (-scores[key], -key))
+        used = None if embedding_model() is None else by_meaning is not None
+    found: list[tuple[Any, float | None]] = []
+    while keys and len(found) < count:  # one read, unless rows are gone or out of the scope
+        part, keys = keys[: count + 5], keys[count + 5 :]
+        rows = without_searches(scope.rows(part))
+        found += [(rows[key], scores.get(key)) for key in part if key in rows]
+    return Found(found[:count], used)
+
+
+def fused(by_words: list[tuple[int, float]], by_meaning: list[int]) -> dict[int, float]:
+    """Scores by reciprocal rank: 1 / (60 + rank) of each list a row is in."""
+    scores: dict[int, float] = defaultdict(float)
+    for ranked in ([key for key, _ in by_words], by_meaning):
+        for place, key in enumerate(ranked, 1):
+            scores[key] += 1 / (K + place)
+    return dict(scores)
+
+
+def without_searches(rows: dict[int, Any]) -> dict[int, Any]:
+    """Rows, but for what earlier searches returned: that repeats what is found by itself."""
+    steps = {row.step_id for row in rows.values() if getattr(row, "role", "") == "tool"}
+    if not steps:
+        return rows
+    called = Message.objects.filter(step__in=steps, role=Message.Role.ASSISTANT)
+    searched = {
+        (message.step_id, call.id)
+        for message in called
+        for call in message.calls()
+        if call.name in SEARCHES
+    }
+    return {
+        key: row for key, row in rows.items() if (row.step_id, row.tool_call_id) not in searched
+    }
+
+
+def get_ready(call: ToolCall) -> None:
+    """Have a search's query embedded before the call's transaction, which waits for nobody."""
+    if call.name in SEARCHES and embedding_model():
+        try:
+            query = json.loads(call.arguments)["query"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return
+        if isinstance(query, str) and (query := storable(query).strip()):
+            semantic.vector_of(query)

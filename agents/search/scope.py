@@ -1,0 +1,199 @@
+"""The scope of a search: which rows of which agent may be found at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.db import connection, models
+
+from agents.models import Agent, Message, Passage
+
+from . import words
+from .index import fts
+
+Conjunction = Sequence[Sequence[str]]  # terms: any of each, and all of these
+FOUND = (Message.Status.COMPLETE, Message.Status.STOPPED)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """An agent's rows, created from `since` on and before `until`."""
+
+    agent: Agent
+    since: datetime | None = None
+    until: datetime | None = None
+
+    model: ClassVar[type[Passage] | type[Message]]
+    order: ClassVar[str]  # falls with age, and is indexed with the agent
+    fields: ClassVar[Sequence[str]]  # what a row says is made of
+
+    @property
+    def table(self) -> str:
+        return self.model._meta.db_table
+
+    @property
+    def agent_key(self) -> Any:
+        """The agent's key as the database has it."""
+        return self.agent._meta.pk.get_db_prep_value(self.agent.pk, connection)
+
+    @property
+    def vectors(self) -> str:
+        return f"{self.table}vector"
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it may leave out most of the agent's rows."""
+        return bool(self.since or self.until)
+
+    def owner(self) -> Sequence[str]:
+        """The terms by which SQLite's index knows these rows; any of them."""
+        raise NotImplementedError
+
+    def tagged(self) -> Conjunction:
+        """The terms that a row's tags must give."""
+        return ()
+
+    def dated(self) -> tuple[list[str], list[Any]]:
+        """SQL for what the index does not know, over the row `r`, with its parameters."""
+        where, parameters = [], []
+        for compared, moment in ((">=", self.since), ("<", self.until)):
+            if moment:
+                where.append(f"r.created_at {compared} %s")
+                parameters.append(connection.ops.adapt_datetimefield_value(moment))
+        return where, parameters
+
+    def conditions(self) -> tuple[list[str], list[Any]]:
+        """SQL for all of it but the agent, over the row `r`, with its parameters."""
+        where, parameters = self.dated()
+        if self.tagged():
+            if connection.vendor == "sqlite":
+                name = fts(self.table)
+                where.append(f"r.id IN (SELECT rowid FROM {name} WHERE {name} MATCH %s)")
+                parameters.append(matching([self.owner(), *self.tagged()]))
+            else:
+                where.append("r.search @@ %s::tsquery")
+                parameters.append(matching(self.tagged()))
+        return where, parameters
+
+    def newest(self, count: int) -> list[int]:
+        """Keys of the newest rows."""
+        where, parameters = self.conditions()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT r.id FROM {self.table} r WHERE r.agent_id = %s"
+                f"{''.join(f' AND {each}' for each in where)}"
+                f" ORDER BY r.{self.order} DESC, r.id DESC LIMIT %s",
+                [self.agent_key, *parameters, count],
+            )
+            return [key for (key,) in cursor.fetchall()]
+
+    def rows(self, keys: Sequence[int]) -> dict[int, Any]:
+        """The rows of these keys that are in the scope, by key."""
+        found: models.QuerySet[Any] = self.model._default_manager.filter(pk__in=list(keys))
+        return {row.pk: row for row in found.order_by() if self.holds(row)}
+
+    def texts(self, keys: Sequence[int]) -> dict[int, str]:
+        """What the agent's rows of these keys say, by key."""
+        found = self.model._default_manager.filter(pk__in=list(keys)).order_by()
+        rows = found.values_list("pk", "agent_id", *self.fields)
+        return {key: self.said(*said) for key, agent, *said in rows if agent == self.agent.pk}
+
+    def holds(self, row: Any) -> bool:
+        """Whether a row is in the scope."""
+        return (
+            row.agent_id == self.agent.pk
+            and not (self.since and row.created_at < self.since)
+            and not (self.until and row.created_at >= self.until)
+        )
+
+    @staticmethod
+    def said(*fields: Any) -> str:
+        """What a row says, of its `fields`."""
+        raise NotImplementedError
+
+    @classmethod
+    def text(cls, row: Any) -> str:
+        """What a row says."""
+        return cls.said(*(getattr(row, name) for name in cls.fields))
+
+
+@dataclass(frozen=True)
+class Passages(Scope):
+    """Archival memory; with `tags`, only what has any of them, or all."""
+
+    tags: tuple[str, ...] = ()
+    all_tags: bool = False
+
+    model = Passage
+    order = "created_at"
+    fields = ("text",)
+
+    @property
+    def narrow(self) -> bool:
+        return super().narrow or bool(self.tags)
+
+    def owner(self) -> Sequence[str]:
+        return [words.passage_owner(self.agent.pk.hex)]
+
+    def tagged(self) -> Conjunction:
+        terms = [words.tag_term(tag) for tag in self.tags]
+        return [[term] for term in terms] if self.all_tags else [terms] if terms else []
+
+    def holds(self, row: Passage) -> bool:
+        if not super().holds(row):
+            return False
+        has = [tag in row.tags for tag in self.tags]
+        return not has or (all(has) if self.all_tags else any(has))
+
+    @staticmethod
+    def said(*fields: Any) -> str:
+        return str(fields[0])
+
+
+@dataclass(frozen=True)
+class Messages(Scope):
+    """Recall memory: what was said in these roles, but for the run `but`."""
+
+    roles: tuple[str, ...] = ("system", "user", "assistant")
+    but: int | None = None
+
+    model = Message
+    order = "number"
+    fields = ("content", "tool_calls")
+
+    def owner(self) -> Sequence[str]:
+        return [words.message_owner(role, self.agent.pk.hex) for role in self.roles]
+
+    def conditions(self) -> tuple[list[str], list[Any]]:
+        where, parameters = super().conditions()
+        for column, allowed in (("role", self.roles), ("status", FOUND)):
+            where.append(f"r.{column} IN ({', '.join(['%s'] * len(allowed))})")
+            parameters += allowed
+        if self.but is not None:
+            where.append("(r.run_id IS NULL OR r.run_id <> %s)")
+            parameters.append(self.but)
+        return where, parameters
+
+    def holds(self, row: Message) -> bool:
+        fits = row.role in self.roles and row.status in FOUND
+        return fits and super().holds(row) and (self.but is None or row.run_id != self.but)
+
+    @staticmethod
+    def said(*fields: Any) -> str:
+        return words.said(*fields)
+
+
+def matching(terms: Conjunction) -> str:
+    """A conjunction in the words of FTS5, or of a tsquery; `*` at a term's end is any ending."""
+    fts5 = connection.vendor == "sqlite"
+    between, either = (" AND ", " OR ") if fts5 else (" & ", " | ")
+
+    def quoted(term: str) -> str:
+        bare = term.removesuffix("*")
+        ending = "" if bare == term else "*" if fts5 else ":*"
+        return f'"{bare}"{ending}' if fts5 else f"'{bare}'{ending}"
+
+    return between.join(f"({either.join(map(quoted, any_of))})" for any_of in terms)

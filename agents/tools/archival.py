@@ -1,0 +1,55 @@
+"""The tools with which an agent puts passages away and finds them again."""
+
+from typing import Any, Literal
+
+from agents.models import Passage
+
+from .results import at_most, moments, shown
+from .tool import Caller, tool
+
+
+@tool
+def archival_memory_insert(caller: Caller, content: str, tags: list[str] | None = None) -> str:
+    """Put a text away in archival memory, which has no limit and which only a search brings back.
+
+    Args:
+        content: The text to remember. Write it so that it makes sense by itself.
+        tags: Words to find it by, such as ["travel", "food"].
+    """
+    by = caller.editor
+    passage = Passage.insert(caller.agent, content, tags, by=by)
+    return f"Done. It is passage {passage.pk} of archival memory."
+
+
+@tool
+def archival_memory_search(
+    caller: Caller,
+    query: str,
+    tags: list[str] | None = None,
+    tag_match_mode: Literal["any", "all"] = "any",
+    top_k: int = 10,
+    start_datetime: str | None = None,
+    end_datetime: str | None = None,
+) -> str:
+    """Search archival memory. The best results come first.
+
+    Args:
+        query: Words or a question. Empty lists the newest passages.
+        tags: Only passages with these tags.
+        tag_match_mode: Whether a passage must have any of the tags or all of them.
+        top_k: How many results at most, 1 to 100.
+        start_datetime: Only passages from then on, as 2026-01-31 or 2026-01-31T18:30 (UTC).
+        end_datetime: Only passages until then; a date means to the end of that day.
+    """
+    from agents.search.hybrid import search
+    from agents.search.scope import Passages
+
+    since, until = moments(start_datetime=start_datetime, end_datetime=end_datetime)
+    scope = Passages(caller.agent, since, until, tuple(tags or ()), tag_match_mode == "all")
+    found = search(scope, query, at_most(top_k, "top_k"))
+    Passage.recalled(caller.agent, [passage for passage, _ in found.rows])
+    return shown(found, query, described)
+
+
+def described(passage: Passage) -> dict[str, Any]:
+    return {"text": passage.text, "tags": passage.tags}
