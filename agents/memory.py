@@ -1,16 +1,28 @@
-"""Memory classes: an agent's first blocks, its memory tools, and how blocks are compiled."""
+"""Memory classes: an agent's first blocks, its memory tools, and how blocks are compiled.
+
+A class of one's own is a subclass of `Memory`, named in MEMORYWEB_MEMORY_CLASSES. Its public
+methods that have a docstring are tools of its agents (`agents/tools/memory_methods.py`).
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import ClassVar
+from types import FunctionType
+from typing import ClassVar, Self
+from uuid import UUID
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
 from jinja2 import Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from agents.models.block import DEFAULT_LIMIT, Block
+from agents.models import Block, Editor, MemoryRefusal
+from agents.models.agent import Agent
+from agents.models.block import DEFAULT_LIMIT
 
 TAGS_TEMPLATE = (
     "{% for block in blocks %}"
@@ -51,6 +63,26 @@ class Memory:
         for block in blocks:
             self.set_block(block)
 
+    @classmethod
+    def blank(cls) -> Self:
+        """One to begin with: what its `__init__` must be given is an empty text."""
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        named = (p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        make: Callable[..., Self] = cls
+        return make(**{p.name: "" for p in named if p.default is p.empty})
+
+    @classmethod
+    def holding(cls, blocks: Iterable[Block]) -> Self:
+        """One that holds these blocks, an agent's, instead of first ones of its own."""
+        memory = cls.__new__(cls)
+        Memory.__init__(memory, blocks)
+        return memory
+
+    @property
+    def memory(self) -> Self:
+        """Itself: in a method written for Letta `self` is the agent, and this its memory."""
+        return self
+
     def list_block_labels(self) -> list[str]:
         return list(self.blocks)
 
@@ -62,12 +94,14 @@ class Memory:
         try:
             return self.blocks[label]
         except KeyError:
-            raise KeyError(f"There is no block '{label}'; there are {self.blocks}.") from None
+            raise KeyError(f"There is no block '{label}'; there are {list(self.blocks)}.") from None
 
     def set_block(self, block: Block) -> None:
         self.blocks[block.label] = block
 
     def update_block_value(self, label: str, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(f"The value of block '{label}' must be a string, not {value!r:.100}.")
         self.get_block(label).value = value
 
     def get_prompt_template(self) -> str:
@@ -78,7 +112,18 @@ class Memory:
 
     def tools(self) -> list[str]:
         """Names of the tools an agent with this memory starts with."""
-        return list(self.tool_names)
+        return [*self.tool_names, *self.methods()]
+
+    @classmethod
+    def methods(cls) -> dict[str, FunctionType]:
+        """The public methods with a docstring that are not every memory's: tools, by name."""
+        found = {
+            name: each
+            for base in reversed(cls.__mro__)
+            for name, each in vars(base).items()
+            if isinstance(each, FunctionType) and not name.startswith("_")
+        }
+        return {n: each for n, each in found.items() if each.__doc__ and n not in vars(Memory)}
 
 
 class BasicBlockMemory(Memory):
@@ -111,7 +156,118 @@ class ChatMemory(Memory):
         )
 
 
-CLASSES: dict[str, type[Memory]] = {c.__name__: c for c in (ChatMemory, BasicBlockMemory)}
+class TaskMemory(ChatMemory):
+    """A chat memory with a queue of tasks: a JSON list in the block `tasks`."""
+
+    description = "Persona, human and a list of tasks to work off"
+
+    def __init__(
+        self,
+        human: str = "",
+        persona: str = "",
+        tasks: Sequence[str] | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> None:
+        super().__init__(human, persona, limit)
+        self.set_block(
+            Block(
+                label="tasks",
+                value=json.dumps(list(tasks or []), ensure_ascii=False),
+                limit=limit,
+                kind=Block.Kind.LIST,
+                description="What is left to do: a JSON list of texts, the next one first.",
+            )
+        )
+
+    def task_queue_push(self, task_description: str) -> None:
+        """Add a task at the end of the queue in core memory.
+
+        Args:
+            task_description: The next task you must accomplish.
+        """
+        self._write_tasks([*self._read_tasks(), task_description])
+
+    def task_queue_pop(self) -> str | None:
+        """Take the next task off the queue in core memory. None when no task is left."""
+        tasks = self._read_tasks()
+        if not tasks:
+            return None
+        self._write_tasks(tasks[1:])
+        return tasks[0]
+
+    def _read_tasks(self) -> list[str]:
+        value = self.get_block("tasks").value
+        try:
+            tasks = json.loads(value or "[]")
+        except ValueError:
+            tasks = None
+        if not isinstance(tasks, list):
+            raise MemoryRefusal(
+                "Block 'tasks' is no JSON list any more, so it cannot be used as a queue; mend it"
+                f" first. It reads:\n{value}"
+            )
+        return tasks
+
+    def _write_tasks(self, tasks: list[str]) -> None:
+        self.update_block_value("tasks", json.dumps(tasks, ensure_ascii=False))
+
+
+# -- an agent's blocks, held to be written --------------------------------------------------------
+
+
+def held_blocks(agent: Agent, keys: Collection[UUID] | None = None) -> list[Block]:
+    """The agent's blocks, all or those of these keys, as they are now, held until commit.
+
+    Held in the order of their keys, whoever asks, so that no two wait for each other.
+    """
+    if keys is not None and not keys:
+        return []
+    blocks = agent.blocks.select_for_update(of=("self",)).order_by("pk")
+    return list(blocks if keys is None else blocks.filter(pk__in=keys))
+
+
+def write_all(agent: Agent, values: Iterable[tuple[Block, str]], *, by: Editor) -> None:
+    """Make each value its block's, where it is another; the blocks are held already."""
+    changed = [(block, value) for block, value in values if value != block.value]
+    if len(changed) > 1:  # all agents they touch, by id, before the first write holds any
+        holders = Agent.objects.filter(attachments__block__in=[block for block, _ in changed])
+        list(Agent.objects.select_for_update().filter(pk__in=holders.values("pk")).order_by("pk"))
+    for block, value in changed:
+        block.set_value(value, by=by)
+
+
+# -- which classes there are -----------------------------------------------------------------------
+
+
+def load_classes(paths: Iterable[str]) -> dict[str, type[Memory]]:
+    """The memory classes of these paths, by name; ImproperlyConfigured says what is amiss."""
+    found: dict[str, type[Memory]] = {}
+    for path in paths:
+        try:
+            loaded = import_string(path)
+        except Exception as error:  # whatever the module does when it is imported
+            raise ImproperlyConfigured(
+                f"MEMORYWEB_MEMORY_CLASSES names {path}, which cannot be imported:"
+                f" {type(error).__name__}: {error}"
+            ) from error
+        if not (isinstance(loaded, type) and issubclass(loaded, Memory)):
+            raise ImproperlyConfigured(
+                f"MEMORYWEB_MEMORY_CLASSES names {path}, which is no subclass of"
+                " agents.memory.Memory."
+            )
+        if loaded.__name__ in found or loaded.__name__ in BUILT_IN:
+            raise ImproperlyConfigured(
+                f"MEMORYWEB_MEMORY_CLASSES names {path}, but there is a memory class"
+                f" {loaded.__name__} already; give it another name."
+            )
+        found[loaded.__name__] = loaded
+    return found
+
+
+BUILT_IN: dict[str, type[Memory]] = {
+    c.__name__: c for c in (ChatMemory, BasicBlockMemory, TaskMemory)
+}
+CLASSES: dict[str, type[Memory]] = BUILT_IN | load_classes(settings.MEMORY_CLASSES)
 TEMPLATES = {"tags": TAGS_TEMPLATE, "json": JSON_TEMPLATE}
 
 

@@ -1,0 +1,161 @@
+"""Tool: a Python function that a user wrote for their agents. See `agents/tools/custom`."""
+
+from __future__ import annotations
+
+import keyword
+import textwrap
+import uuid
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models, transaction
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    from agents.tools.custom.sandbox import Limits
+
+LONGEST_NAME = 64
+LONGEST_SOURCE = 100_000  # characters
+LONGEST_RETURN = 50_000  # characters
+MOST_TAGS = 50
+
+
+class ToolQuerySet(models.QuerySet["Tool"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        """The tools a person may see: their own."""
+        return self.filter(owner_id=user.pk)
+
+
+class Tool(models.Model):
+    """A function in Python. Name, description and schema are read off its source by `clean`.
+
+    Where `seconds` or `megabytes` is empty, the tool may take as much as the operator allows.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tools")
+    name = models.CharField(
+        max_length=LONGEST_NAME, blank=True, help_text="The function's. Empty: the last one's."
+    )
+    description = models.TextField(blank=True, editable=False)
+    source = models.TextField(max_length=LONGEST_SOURCE)
+    json_schema = models.JSONField(default=dict, blank=True, editable=False)
+    tags = models.JSONField(default=list, blank=True)
+    seconds = models.FloatField(null=True, blank=True, help_text="How long a call may take.")
+    megabytes = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How much memory a call may take."
+    )
+    return_char_limit = models.PositiveIntegerField(
+        default=LONGEST_RETURN,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETURN)],
+        help_text="Characters of what it returns; the rest is cut off.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ToolQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="tool_name_is_unique",
+                violation_error_message="You already have a tool of this name.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    @transaction.atomic
+    def from_source(
+        cls,
+        owner: User,
+        source: str,
+        *,
+        name: str = "",
+        tags: list[str] | None = None,
+        seconds: float | None = None,
+        megabytes: int | None = None,
+        return_char_limit: int | None = None,
+    ) -> Tool:
+        """Make a tool of its source, or give the one of the same name a new source.
+
+        What is None stays as it was. ValidationError, field by field, where it is no tool.
+        """
+        type(owner).objects.select_for_update().get(pk=owner.pk)  # one at a time
+        tool = cls(owner=owner, name=name, source=source)
+        tool._read()
+        if stored := cls.objects.filter(owner=owner, name=tool.name).first():
+            stored.source, tool = source, stored
+        given = {
+            "tags": tags,
+            "seconds": seconds,
+            "megabytes": megabytes,
+            "return_char_limit": return_char_limit,
+        }
+        for field, value in given.items():
+            if value is not None:
+                setattr(tool, field, value)
+        tool.full_clean()
+        tool.save()
+        return tool
+
+    def clean(self) -> None:
+        wrong: dict[str, str] = {}
+        if not isinstance(self.tags, list) or not all(isinstance(t, str) for t in self.tags):
+            wrong["tags"] = "Tags are a list of texts."
+        elif len(self.tags) > MOST_TAGS:
+            wrong["tags"] = f"There are {len(self.tags)} tags; {MOST_TAGS} is the most."
+        for field, most, unit in (
+            ("seconds", settings.TOOL_SECONDS, "s"),
+            ("megabytes", settings.TOOL_MEGABYTES, "MB"),
+        ):
+            value = getattr(self, field)
+            if value is not None and not 0 < value <= most:
+                wrong[field] = f"A tool may take more than 0 and at most {most:g} {unit}."
+        if wrong:
+            raise ValidationError(wrong)
+        self._read()
+
+    def _read(self) -> None:
+        """Take name, description and schema from the source."""
+        from agents import tools
+        from agents.tools.custom.annotations import SourceError
+        from agents.tools.custom.source import read_source
+
+        self.source = textwrap.dedent(self.source.replace("\r\n", "\n").replace("\r", "\n"))
+        try:
+            read = read_source(self.source, self.name)
+        except SourceError as error:
+            raise ValidationError({"source": str(error)}) from None
+        if len(read.name) > LONGEST_NAME:
+            raise ValidationError(
+                {
+                    "name": f"'{read.name}' has {len(read.name)} characters; {LONGEST_NAME} is"
+                    " the most."
+                }
+            )
+        if not read.name.isascii() or keyword.iskeyword(read.name):
+            raise ValidationError(
+                {"name": f"'{read.name}' is no name for a tool: use letters a to z, digits, '_'."}
+            )
+        if read.name in tools.names():
+            raise ValidationError(
+                {"name": f"'{read.name}' is a built-in tool; give the function another name."}
+            )
+        self.name, self.description, self.json_schema = read.name, read.description, read.schema
+
+    def limits(self) -> Limits:
+        """What a call may take: what was set, if the operator still allows so much."""
+        from agents.tools.custom.sandbox import Limits
+
+        seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
+        return Limits(
+            min(self.seconds or seconds, seconds), min(self.megabytes or megabytes, megabytes)
+        )

@@ -1,0 +1,109 @@
+"""Types and defaults as they are written in a source, read without running it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from types import NoneType
+from typing import Any, Literal, Optional, Union
+
+PLAIN: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "Any": Any,
+    "object": Any,
+    "list": list[Any],
+    "List": list[Any],
+    "dict": dict[str, Any],
+    "Dict": dict[str, Any],
+    "None": NoneType,
+}
+KNOWN = (
+    "str, int, float, bool, Any, Optional, Union, Literal, List, Dict,"
+    " and classes of this source that are a BaseModel or a dataclass"
+)
+
+
+class SourceError(ValueError):
+    """A source that cannot be made a tool, and why, in a sentence for whoever wrote it."""
+
+
+class Amiss(Exception):
+    """What is wrong with a type or a default, to be said with whose it is."""
+
+
+def type_of(node: ast.expr, model: Callable[[str], Any]) -> Any:
+    """The type that an annotation names; `model(name)` is the class of that name, or None.
+
+    Raises Amiss where the annotation names no type that JSON can carry.
+    """
+    if isinstance(node, ast.Constant) and node.value is None:
+        return NoneType
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return type_of(_parsed(node.value), model)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return Union[type_of(node.left, model), type_of(node.right, model)]  # noqa: UP007
+    if isinstance(node, ast.Subscript):
+        return _parametrised(node, model)
+    name = named(node)
+    known = PLAIN.get(name) or model(name)
+    if known is None:
+        raise Amiss(f"the type {ast.unparse(node)} is not one of: {KNOWN}")
+    return known
+
+
+def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
+    """The type that an annotation with brackets names."""
+    name = named(node.value)
+    given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if name == "Literal" and given:
+        values = tuple(constant(value) for value in given)
+        if not all(isinstance(value, str | int | bool | None) for value in values):
+            raise Amiss("a Literal is made of strings, whole numbers, True, False and None")
+        return Literal[values]
+    if name == "Annotated" and given:
+        return type_of(given[0], model)
+    inner = [type_of(each, model) for each in given]
+    if name == "Optional" and len(inner) == 1:
+        return Optional[inner[0]]  # noqa: UP045
+    if name == "Union" and inner:
+        return Union[tuple(inner)]  # noqa: UP007
+    if name in ("list", "List", "Sequence") and len(inner) == 1:
+        return list[inner[0]]  # type: ignore[valid-type]
+    if name in ("dict", "Dict", "Mapping") and len(inner) == 2:
+        if inner[0] is not str:
+            raise Amiss(f"the keys of {ast.unparse(node)} must be str, as in JSON")
+        return dict[str, inner[1]]  # type: ignore[valid-type]
+    raise Amiss(f"the type {ast.unparse(node)} is not one of: {KNOWN}")
+
+
+def named(node: ast.expr) -> str:
+    """The last part of a name: `Optional` of `typing.Optional`; "" of anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript | ast.Call):
+        return named(node.value if isinstance(node, ast.Subscript) else node.func)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def constant(node: ast.expr) -> Any:
+    """The value of a constant expression; Amiss for one that would have to be run."""
+    try:
+        value = ast.literal_eval(node)
+        json.dumps(value, allow_nan=False)
+        return value
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise Amiss(
+            f"{ast.unparse(node)} is not a constant; write a string, a number, True, False, None,"
+            " a list or a dict of these"
+        ) from None
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Amiss(f"the type '{text}' is no Python expression") from None

@@ -1,0 +1,154 @@
+"""A call of a custom tool, in two parts: it runs on drafts, then what it changed is kept.
+
+`prepare` runs the tool in the sandbox, outside any transaction. `Prepared.apply` writes its changes
+inside the transaction that stores its return, and raises Stale where somebody wrote to the same
+blocks meanwhile: then prepare again. A call that was only prepared has changed nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from agents.models import Agent, Passage
+from agents.models.tool import Tool as Row
+from agents.tools.tool import Caller, Tool, ToolError
+
+from . import sandbox
+from .annotations import SourceError
+from .drafts import Change, Drafts, Stale
+from .outcome import cut
+from .program import program
+from .source import read_source
+from .standins import AgentState, client_of, exposed
+
+logger = logging.getLogger(__name__)
+ATTEMPTS = 5  # to keep a call's changes while others write to the same blocks
+PYDANTIC = {"BaseModel": None, "Field": lambda *_, **__: None}  # see `program`
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A call that has run: what it returned or how it failed, what it printed, what it changes."""
+
+    returned: str
+    stdout: str
+    error: str
+    drafts: Drafts
+
+    @property
+    def changes(self) -> list[Change]:
+        """What it would write to blocks; nothing if it failed."""
+        return [] if self.error else self.drafts.changes()
+
+    @property
+    def passages(self) -> list[Passage]:
+        """What it would put into archival memory; nothing if it failed."""
+        return [] if self.error else self.drafts.passages
+
+    def apply(self, caller: Caller) -> str:
+        """Write what changed and give back what the tool returned.
+
+        Inside the transaction of the call's return. Raises ToolError if the tool failed, Stale if
+        a block it read or wrote was changed by somebody else since it was prepared, MemoryRefusal
+        if a change cannot be made after all.
+        """
+        if self.error:
+            raise ToolError(self.error)
+        self.drafts.keep(caller.editor)
+        return self.returned
+
+
+@dataclass(frozen=True)
+class CustomTool(Tool):
+    """A tool that somebody wrote: run in the sandbox."""
+
+    row: Row | None = None
+
+    def prepare(self, agent: Agent, arguments: dict[str, Any]) -> Prepared:
+        """Run it with checked arguments (see `parse`), changing nothing."""
+        assert self.row
+        return prepare(self.row, agent, arguments)
+
+
+def own_tools(agent: Agent, names: Collection[str]) -> dict[str, Tool]:
+    """The tools of these names that the agent's owner wrote."""
+    found: dict[str, Tool] = {}
+    for row in Row.objects.filter(owner_id=agent.owner_id, name__in=names):
+        try:
+            found[row.name] = from_row(row)
+        except SourceError as error:
+            logger.warning("The tool %s (%s) cannot be used: %s", row.name, row.pk, error)
+    return found
+
+
+def from_row(row: Row) -> CustomTool:
+    """A stored tool as one that an agent may call. SourceError if its source is not a tool's."""
+    definition = read_source(row.source, row.name)
+
+    def call(caller: Caller, **arguments: Any) -> str:
+        """Both parts at once, for whoever is inside the transaction already."""
+        for _ in range(ATTEMPTS):
+            try:
+                return prepare(row, caller.agent, arguments).apply(caller)
+            except Stale:
+                continue
+        raise ToolError(busy(row.name))
+
+    return CustomTool(
+        row.name, row.description, call, definition.arguments, schema=row.json_schema, row=row
+    )
+
+
+def prepare(row: Row, agent: Agent, arguments: dict[str, Any]) -> Prepared:
+    """Run a tool with checked arguments on drafts of the agent's memory.
+
+    Where there is no sandbox to run it in, it has failed, and says so.
+    """
+    definition = read_source(row.source, row.name)
+    limits = row.limits()
+    drafts = Drafts(agent)
+    code, inputs = program(row.source, definition, arguments, row.return_char_limit)
+    try:
+        ran = sandbox.run(
+            code,
+            inputs=inputs | {"_agent_state": exposed(AgentState._of(drafts))},
+            modules={"letta_client": {"Letta": client_of(drafts)}, "pydantic": PYDANTIC},
+            limits=limits,
+        )
+    except sandbox.Unavailable as error:
+        return Prepared("", "", str(error), drafts)
+    failed = failure(row, ran)
+    text, length = ("", 0) if failed else ran.value
+    returned = cut(text, length, row.return_char_limit)
+    return Prepared(returned, str(ran.printed), failed, drafts)
+
+
+def failure(row: Row, ran: sandbox.Ran) -> str:
+    """How the tool failed, in a sentence; "" if it did not."""
+    error = ran.error
+    if not error and not _is_text(ran.value):
+        error = "what it returned cannot be shown as text"
+    if not error:
+        return ""
+    written = row.source.count("\n") + 1
+    line = next((number for number in ran.lines if number <= written), 0)
+    at = f" (line {line} of its source)" if line else ""
+    return cut(f"{row.name} failed and changed nothing: {error}{at}", limit=10_000)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is what `program` says, whatever the tool did to `str` and `len`."""
+    match value:
+        case (str(), int()):
+            return True
+    return False
+
+
+def busy(name: str) -> str:
+    return (
+        f"{name} changed nothing: others kept writing to the same blocks while it ran."
+        " Call it again."
+    )

@@ -1,0 +1,28 @@
+"""What a tool gave back, as the model is told of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agents.models.message import storable
+
+LONGEST_OUTPUT = 50_000  # characters of what a tool returns, and of what it prints
+
+
+def as_text(value: Any) -> str:
+    """A returned value as text: an object as JSON, anything else as `str` has it."""
+    if isinstance(value, dict):
+        try:
+            value = json.dumps(value, ensure_ascii=False)
+        except (TypeError, ValueError):
+            value = str(value)
+    return cut(str(value))
+
+
+def cut(text: str, length: int | None = None, limit: int = LONGEST_OUTPUT) -> str:
+    """The text's first `limit` characters, with a note of how many of its `length` are left out."""
+    length = len(text) if length is None else length
+    if length > limit:
+        text = f"{text[:limit]}\n[Cut here: {length - limit:,} of {length:,} characters left out.]"
+    return storable(text)

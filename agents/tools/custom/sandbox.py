@@ -1,0 +1,182 @@
+"""The sandbox: Python with no files, network, environment or processes, in pydantic-monty.
+
+Code runs in worker processes of one pool, which lives as long as this process. Calls out of the
+sandbox come back on the thread that called `run`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from .outcome import LONGEST_OUTPUT, cut
+
+try:
+    import pydantic_monty as monty
+except Exception as error:  # missing, or its native part does not fit this machine
+    IMPORT_ERROR = f"{type(error).__name__}: {error}"
+else:
+    IMPORT_ERROR = ""
+
+MOST_CALLS_OUT = 1_000  # of the sandbox to its stand-ins, within one run
+SECONDS_FOR_A_WORKER = 30.0
+TOO_LONG = "TimeoutError: feed time limit exceeded"
+TOO_LARGE = (
+    "MemoryError: memory limit exceeded",
+    "MemoryError: the worker exceeded its memory limit",
+)
+TOO_OFTEN = "RuntimeError: suspension limit"
+HOW = "pip install pydantic-monty"
+
+
+class Unavailable(Exception):
+    """There is no sandbox here, so no custom tool is run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long the code may run, and how much memory it may take."""
+
+    seconds: float
+    megabytes: int
+
+
+@dataclass
+class Printed:
+    """What the code printed: the first characters, and how many there were."""
+
+    text: str = ""
+    length: int = 0
+
+    def __call__(self, stream: str, text: str) -> None:
+        self.length += len(text)
+        self.text += text[: LONGEST_OUTPUT - len(self.text)]
+
+    def __str__(self) -> str:
+        return cut(self.text, self.length)
+
+
+@dataclass
+class Ran:
+    """How a run ended: its value, or the error; and what was printed either way.
+
+    `lines` are those of the code that the error passed through, the innermost first.
+    """
+
+    value: Any = None
+    error: str = ""
+    lines: list[int] = field(default_factory=list)
+    printed: Printed = field(default_factory=Printed)
+
+
+_lock = threading.Lock()
+_pools: dict[int, Any] = {}  # by process: a forked process cannot use its parent's workers
+
+
+def available() -> tuple[bool, str]:
+    """Whether custom tools can be run here; if not, why, in a sentence."""
+    try:
+        _pool()
+    except Unavailable as error:
+        return False, str(error)
+    return True, ""
+
+
+def run(
+    code: str,
+    *,
+    inputs: Mapping[str, Any],
+    modules: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+) -> Ran:
+    """Run code and return the value of its last expression.
+
+    `inputs` are its first variables, `modules` what it may import beside the sandbox's own.
+    Raises Unavailable, and nothing else, where there is no sandbox to run it in.
+    """
+    ran = Ran()
+    try:
+        session = _pool().checkout(
+            limits={
+                "max_feed_duration_secs": limits.seconds,
+                "max_memory": limits.megabytes * 1_000_000,
+                "max_suspensions": MOST_CALLS_OUT,
+            },
+            assert_message_annotations=False,
+            # Time stands still for whoever waits: there is nothing in there to wait for.
+            os_policy={"sleep": "zero"},
+            external_modules={
+                name: monty.ExternalModule(dict(attrs)) for name, attrs in modules.items()
+            },
+        )
+        with session:
+            ran.value = session.feed_run(
+                code, inputs=dict(inputs), print_callback=ran.printed, os=_no_environment
+            )
+    except TimeoutError:
+        raise Unavailable("All sandboxes are busy; call the tool again in a moment.") from None
+    except monty.MontyCrashedError as error:
+        ran.error = TOO_LONG if error.timed_out else f"the sandbox broke down: {error}"
+    except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
+        ran.error = error.display("type-msg")
+        frames = reversed(error.traceback())
+        ran.lines = [frame.line for frame in frames if frame.filename != "<string>"]
+    except monty.MontyError as error:
+        ran.error = str(error)
+    ran.error = in_words(ran.error, limits)
+    return ran
+
+
+def in_words(error: str, limits: Limits) -> str:
+    """An error as whoever wrote the code knows it: a limit by what was allowed."""
+    if error.startswith(TOO_LONG):
+        return f"TimeoutError: it did not end within {limits.seconds:g} s"
+    if error.startswith(TOO_LARGE):
+        return f"MemoryError: it needs more than {limits.megabytes} MB"
+    if error.startswith(TOO_OFTEN):
+        return f"RuntimeError: it used its memory and modules more than {MOST_CALLS_OUT:,} times"
+    return error
+
+
+def _no_environment(*, name: str, args: tuple[Any, ...], **_: Any) -> Any:
+    """Answers what the code asks of the operating system: it has no variables, and no more."""
+    if name == "os.getenv":
+        return args[1] if len(args) > 1 else None
+    if name == "os.environ":
+        return {}
+    return monty.NOT_HANDLED
+
+
+def _pool() -> Any:
+    """This process's pool, which was seen to work."""
+    if IMPORT_ERROR:
+        raise Unavailable(
+            "Custom tools are off: the sandbox they run in, pydantic-monty, cannot be loaded"
+            f" ({IMPORT_ERROR}). Install it with: {HOW}"
+        )
+    with _lock:
+        if pool := _pools.get(os.getpid()):
+            return pool
+        try:
+            pool = monty.Monty(
+                max_processes=max(4, os.cpu_count() or 1),
+                checkout_timeout=SECONDS_FOR_A_WORKER,
+                feed_duration_limit_grace=0.5,
+            )
+            with ExitStack() as stack:
+                stack.enter_context(pool)
+                with pool.checkout() as session:
+                    session.feed_run("1 + 1")
+                atexit.register(stack.pop_all().close)
+        except Exception as error:
+            raise Unavailable(
+                "Custom tools are off: the sandbox they run in, pydantic-monty, does not start"
+                f" ({type(error).__name__}: {error}). Install it anew with: {HOW}"
+            ) from error
+        _pools[os.getpid()] = pool
+        return pool

@@ -1,0 +1,82 @@
+"""The methods of memory classes as tools: those who run the server wrote them, so they run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from agents.memory import Memory, held_blocks, write_all
+from agents.models import MemoryRefusal
+
+from .custom.docstring import read_docstring
+from .custom.outcome import as_text
+from .custom.source import HIDDEN, written_out
+from .tool import Caller, Tool, from_function
+
+_made: dict[type[Memory], dict[str, Tool]] = {}
+
+
+def method_tools(memory_class: type[Memory]) -> dict[str, Tool]:
+    """A tool for each of the class's methods; ImproperlyConfigured where one cannot be called."""
+    if memory_class in _made:
+        return _made[memory_class]
+    tools = {}
+    for name, method in memory_class.methods().items():
+        try:
+            tools[name] = _tool(memory_class, method)
+        except Exception as error:  # names and types of somebody else's choice
+            raise ImproperlyConfigured(
+                f"The method {name} of the memory class {memory_class.__name__} cannot be a tool:"
+                f" {error}"
+            ) from error
+    _made[memory_class] = tools
+    return tools
+
+
+def _tool(memory_class: type[Memory], method: Callable[..., Any]) -> Tool:
+    @wraps(method)
+    def call(caller: Caller, **arguments: Any) -> str:
+        return perform(memory_class, method, caller, arguments)
+
+    me, *_ = method.__code__.co_varnames
+    # The type of `self`, and of what comes back, may be a name that exists for the reader only.
+    call.__annotations__ = {
+        name: kind for name, kind in method.__annotations__.items() if name not in (me, "return")
+    }
+    made = from_function(call)
+    description, described = read_docstring(method.__doc__ or "")
+    properties = made.schema["parameters"]["properties"]
+    for name in properties:
+        if name in HIDDEN:
+            raise ValueError(f"the argument '{name}' cannot be filled in by a model; leave it out")
+        if name not in described:
+            raise ValueError(f"its docstring says nothing of the argument '{name}' under 'Args:'")
+        properties[name]["description"] = described[name]
+    schema = made.schema | {
+        "description": description,
+        "parameters": written_out(made.schema["parameters"]),
+    }
+    return Tool(made.name, description, call, made.arguments, schema=schema)
+
+
+def perform(
+    memory_class: type[Memory],
+    method: Callable[..., Any],
+    caller: Caller,
+    arguments: dict[str, Any],
+) -> str:
+    """Call the method on the agent's blocks and write what it changed, in this transaction."""
+    held = held_blocks(caller.agent)
+    memory = memory_class.holding(caller.agent.core_memory())
+    returned = method(memory, **arguments)
+    if new := memory.blocks.keys() - {block.label for block in held}:
+        raise MemoryRefusal(
+            f"The agent has no block {', '.join(repr(label) for label in sorted(new))};"
+            " somebody must give it one first."
+        )
+    values = [(block, memory.get_block(block.label).value) for block in held]
+    write_all(caller.agent, values, by=caller.editor)
+    return as_text(returned)
