@@ -61,6 +61,7 @@ def ring(agent: Agent, events: Sequence[Event]) -> None:
         carried = [
             {
                 "seq": event.seq,
+                "kind": event.kind,
                 "content": ""
                 if event.kind == event.Kind.AGENT_CHANGED
                 else fragments.render(agent, event.kind, event.data, event.rows),

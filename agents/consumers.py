@@ -1,8 +1,8 @@
 """The socket of a page: commands in, fragments out. It never waits for a run.
 
 The page says which agent it shows and up to which event (`follow`); a pump task sends everything
-after it, one frame an event, `{"seq": 7, "content": "<hx-partial …>"}`. What is sent and not yet
-acknowledged is bounded; the rest waits in the log.
+after it, one frame an event: `{"seq": 7, "kind": …, "content": "<hx-partial …>"}`. What is sent and
+not yet acknowledged is bounded; the rest waits in the log.
 """
 
 from __future__ import annotations
@@ -52,6 +52,9 @@ def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
     finally:
         if connection.vendor != "sqlite":
             close_old_connections()
+
+
+Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
 
 
 class AgentGone(Exception):
@@ -207,7 +210,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.unfollow()
             await self.say({"content": render_to_string("agents/events/gone.html")})
 
-    async def next_frames(self) -> list[tuple[int, str]]:
+    async def next_frames(self) -> list[Frame]:
         """The next events, drawn; [] if the page has them all.
 
         Those the bell carried, if they follow on what was sent; else from the log.
@@ -216,7 +219,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             carried = [event for event in self.carried if event["seq"] > self.seq]
             self.carried.clear()
             if follow_on(self.seq, carried):
-                return [(event["seq"], event["content"]) for event in carried]
+                return [(event["seq"], event["kind"], event["content"]) for event in carried]
         agent_id, seq, self.behind = self.agent_id, self.seq, False
         frames = await in_thread(draw, self.user, agent_id, seq)
         if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
@@ -224,7 +227,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.behind = self.behind or len(frames) == BATCH
         return frames
 
-    async def send_frame(self, seq: int, content: str) -> None:
+    async def send_frame(self, seq: int, kind: str, content: str) -> None:
         """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
         while len(self.in_flight) >= MOST_EVENTS or (
             self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
@@ -233,7 +236,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             await asyncio.wait_for(self.acked.wait(), ACK_SECONDS)
         self.in_flight.append((seq, len(content)))
         self.seq = seq
-        await self.say({"seq": seq, "content": content})
+        await self.say({"seq": seq, "kind": kind, "content": content})
 
     async def say(self, frame: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(frame))
@@ -295,10 +298,10 @@ def follow_on(seq: int, carried: list[dict[str, Any]]) -> bool:
     return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in carried)
 
 
-def draw(user: User, agent_id: UUID, seq: int) -> list[tuple[int, str]]:
-    """The next events of the log after `seq`, as `(seq, fragments)`."""
+def draw(user: User, agent_id: UUID, seq: int) -> list[Frame]:
+    """The next events of the log after `seq`."""
     agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
     if agent is None:
         raise AgentGone
     log = Event.objects.filter(agent=agent).after(seq).values_list("seq", "kind", "data")
-    return [(seq, fragments.render(agent, kind, data)) for seq, kind, data in log[:BATCH]]
+    return [(seq, kind, fragments.render(agent, kind, data)) for seq, kind, data in log[:BATCH]]

@@ -2,48 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from agents.history import Sent, dumps, history
+from agents.llm.windows import DEFAULT
 from agents.memory import compile_blocks, template_of
-from agents.models import Agent, Block
-from agents.tools import schemas
+from agents.models import Agent, Block, Compaction
+from agents.tools import Offered, of_agent, schemas, speaks_by_tool
 
-DEFAULT_WINDOW = 32_000  # tokens
-FULL = 0.85  # of the window: past it the oldest exchanges leave the context
-ROOMY = 0.40  # of the window: so much stays
-CHARACTERS_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4.0  # until an endpoint has reported what a request of this agent came to
+
+
+class Section(NamedTuple):
+    """A part of the context as a person looks at it; its size in bytes of the request."""
+
+    kind: str
+    name: str
+    text: str
+    size: int
 
 
 @dataclass
 class Context:
-    """What the model is sent: `system`, then `history`; sizes are estimated tokens."""
+    """What the model is sent: the system message made of four texts, the tools, the messages.
 
-    system: str
+    Sizes are tokens, estimated from the request's bytes at `bytes_per_token`.
+    """
+
+    prompt: str
     core_memory: str
-    history: list[Sent]
-    tools: list[dict[str, Any]]
-    window: int
+    metadata: str
+    summary: str
+    tools: str  # as JSON, "" if there are none
+    history: Sequence[Sent]
+    blocks: Sequence[Block] = ()
+    window: int = DEFAULT
+    bytes_per_token: float = BYTES_PER_TOKEN
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def system(self) -> str:
+        """The system message."""
+        return "\n\n".join(filter(None, [self.prompt, self.core_memory, self.metadata, self.told]))
+
+    @property
+    def told(self) -> str:
+        """The summary as the model is told it."""
+        return f"<conversation_summary>\n{self.summary}\n</conversation_summary>" * bool(
+            self.summary
+        )
 
     def body(self, model: str) -> bytes:
         """The request's body, byte for byte as it is sent."""
-        tools = f'"tools":{dumps(self.tools)},' if self.tools else ""
+        tools = f'"tools":{self.tools},' if self.tools else ""
+        options = "".join(f"{dumps(name)}:{dumps(value)}," for name, value in self.options.items())
         messages = ",".join([dumps({"role": "system", "content": self.system}), *self.parts()])
         return (
             f'{{"model":{dumps(model)},"stream":true,"stream_options":{{"include_usage":true}},'
-            f'{tools}"messages":[{messages}]}}'
+            f'{options}{tools}"messages":[{messages}]}}'
         ).encode()
 
     def parts(self) -> Iterator[str]:
         """Each message of the history as JSON."""
         return (sent.json for sent in self.history)
 
-    def tokens(self) -> int:
-        """Estimated from characters."""
-        fixed = len(self.system) + (len(dumps(self.tools)) if self.tools else 0)
-        return (fixed + sum(map(len, self.parts()))) // CHARACTERS_PER_TOKEN
+    @cached_property
+    def fixed(self) -> int:
+        """Bytes of what no compaction can make smaller."""
+        fixed = self.prompt, self.core_memory, self.metadata, self.tools
+        return sum(len(text.encode()) for text in fixed)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of all that is sent, but for the few around the messages."""
+        return self.fixed + len(self.told.encode()) + sum(sent.size for sent in self.history)
+
+    def tokens(self, size: int | None = None) -> int:
+        """So many bytes, or all, in tokens."""
+        return round((self.size if size is None else size) / self.bytes_per_token)
 
 
 def core_memory(agent: Agent, blocks: list[Block]) -> str:
@@ -51,16 +90,35 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
     return compile_blocks(blocks, template_of(agent.prompt_template, agent.memory_class))
 
 
-def compile_context(agent: Agent) -> Context:
-    """What the agent's model would be sent now."""
+def compile_context(
+    agent: Agent,
+    window: int | None = None,
+    aside: int | None = None,
+    offered: Offered | None = None,
+    heartbeat: bool | None = None,
+) -> Context:
+    """What the agent's model would be sent now.
+
+    `window` in tokens is the model's own, where the agent sets none; `aside` a run whose messages
+    are not part of the conversation (a reflection); `offered` the tools it may call, if not all;
+    `heartbeat` whether it can ask for one, if not as the agent's tools have it.
+    """
     blocks = agent.core_memory()
-    compiled = core_memory(agent, blocks)
+    compaction = Compaction.newest(agent)
+    offered = offered or Offered(list(of_agent(agent).values()))
+    heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
+    tools = schemas(offered.tools, heartbeat=heartbeat)
     return Context(
-        system="\n\n".join(filter(None, [agent.system_prompt, compiled, metadata(agent)])),
-        core_memory=compiled,
-        history=history(agent),
-        tools=schemas(agent),
-        window=agent.context_window or DEFAULT_WINDOW,
+        prompt=agent.system_prompt,
+        core_memory=core_memory(agent, blocks),
+        metadata=metadata(agent),
+        summary=compaction.summary if compaction else "",
+        tools=dumps(tools) if tools else "",
+        history=history(agent, aside),
+        blocks=blocks,
+        window=agent.context_window or window or DEFAULT,
+        bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
+        options={"tool_choice": "required"} if tools and offered.bound else {},
     )
 
 
@@ -70,28 +128,23 @@ def metadata(agent: Agent) -> str:
         "<memory_metadata>\n"
         f"{agent.message_count:,} messages are in recall memory (all that was ever said),"
         " the newest of them below.\n"
-        "0 passages are in archival memory.\n"
+        f"{agent.passage_count:,} passages are in archival memory.\n"
         "</memory_metadata>"
     )
 
 
-def make_room(agent: Agent, context: Context, full: float = FULL) -> int:
-    """Let the oldest exchanges leave a context that is nearly full; how many messages left.
-
-    Nearly full is past `full` of the window. Whole exchanges leave, and the last one never does;
-    they stay in recall memory.
-    """
-    used = context.tokens()
-    if used <= full * context.window:
-        return 0
-    left = 0
-    for index, sent in enumerate(context.history):
-        if index and sent.begins:
-            left = index
-            if used <= ROOMY * context.window:
-                break
-        used -= len(sent.json) // CHARACTERS_PER_TOKEN
-    if left:
-        agent.context_from = context.history[left].number
-        agent.save(update_fields=["context_from"])
-    return left
+def sections(context: Context) -> list[Section]:
+    """The context in the order the model reads it, for the viewer."""
+    compiled = Section("core_memory", "Core memory", context.core_memory, 0)
+    found = [
+        Section("prompt", "System prompt", context.prompt, 0),
+        compiled,
+        Section("metadata", "Metadata", context.metadata, 0),
+        Section("summary", "Summary", context.told, 0),
+        Section("tools", "Tool definitions", context.tools, 0),
+    ]
+    messages = "\n".join(context.parts())
+    return [
+        *(each._replace(size=len(each.text.encode())) for each in found if each.text),
+        Section("messages", "Messages", messages, sum(sent.size for sent in context.history)),
+    ]

@@ -14,7 +14,8 @@ from typing import Any
 from django.db.models import F
 from django.template.loader import render_to_string
 
-from agents.context import DEFAULT_WINDOW, core_memory
+from agents.context import core_memory
+from agents.llm.windows import DEFAULT
 from agents.models import Agent, BlockEdit, Event, Run, Step
 from agents.models.run import waiting_runs
 
@@ -52,7 +53,7 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
     latest = latest or agent.last_run()
     step = step or (latest.taken[-1] if latest and latest.taken else None)
     used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
-    window = agent.context_window or DEFAULT_WINDOW
+    window = (step.window if step else 0) or agent.context_window or DEFAULT
     return {
         "running": latest if latest and latest.status == Run.Status.RUNNING else None,
         "last_step": step,
@@ -93,10 +94,19 @@ def _step(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     return {"step": step, **_latest(agent, step.run)} if step else None
 
 
+def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    compaction = rows.get("compaction") or agent.compactions.filter(pk=data["compaction"]).first()
+    return {"compaction": compaction} if compaction else None
+
+
 def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     panel = memory_panel(agent)
     block = next((b for b in panel["blocks"] if str(b.pk) == data["block"]), None)
     return {**panel, "block": block} if block else None
+
+
+def _archival(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    return {"passages": agent.passages.count()}
 
 
 def _text(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
@@ -117,5 +127,8 @@ SUBJECTS: dict[str, Callable[[Agent, dict[str, Any], Rows], Subject]] = {
     Kind.STEP_BEGAN: _step,
     Kind.TEXT: _text,
     Kind.STEP_CHANGED: _step,
+    Kind.ARCHIVAL_CHANGED: _archival,
     Kind.RUN_CHANGED: _run_changed,
+    Kind.COMPACTED: _compaction,
+    Kind.SUMMARY_CHANGED: _compaction,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -16,18 +17,20 @@ from agents.models import Agent, Message
 from agents.models.statements import key, values
 
 KEPT = 128  # histories; each at most about as large as a context window
-IN_CONTEXT = (
-    "WHERE agent_id = %s AND number >= %s AND status IN ('complete', 'stopped') ORDER BY number"
-)
+SAID = "status IN ('complete', 'stopped')"
+IN_CONTEXT = f"WHERE agent_id = %s AND number >= %s AND NOT aside AND {SAID} ORDER BY number"
+UP_TO = f"WHERE agent_id = %s AND number BETWEEN %s AND %s AND NOT aside AND {SAID} ORDER BY number"
+ASIDE = f"WHERE run_id = %s AND number <= %s AND aside AND {SAID} ORDER BY number"
 FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id")
 
 
 class Sent(NamedTuple):
-    """A message as JSON; `begins` an exchange if it is a person's."""
+    """A message as JSON; `begins` an exchange if it is a person's. `size` is in bytes."""
 
     number: int
     begins: bool
     json: str
+    size: int
 
 
 class History:
@@ -48,9 +51,17 @@ class History:
     def read(self, agent: Agent) -> list[Sent]:
         """All there is by now."""
         with self._reading:
-            for message in values(Message, FIELDS, IN_CONTEXT, key(agent), self.newest + 1):
-                self._add(*message)
-            return [*self.sent, *self._unanswered()]
+            self.add(values(Message, FIELDS, IN_CONTEXT, key(agent), self.newest + 1))
+            return self.all()
+
+    def all(self) -> list[Sent]:
+        """What was read, every call answered."""
+        return [*self.sent, *self._unanswered()]
+
+    def add(self, messages: Iterable[Sequence[Any]]) -> None:
+        """Take messages in, as rows of `FIELDS`."""
+        for message in messages:
+            self._add(*message)
 
     def _add(
         self, number: int, role: str, content: str, calls: list[dict[str, str]], call_id: str
@@ -63,23 +74,29 @@ class History:
         else:
             self.sent += self._unanswered()
             self.waiting = [call["id"] for call in calls]
-        as_sent = dumps(message_as_sent(role, content, calls, call_id))
-        self.sent.append(Sent(number, role == Message.Role.USER, as_sent))
+        self.sent.append(
+            sent(number, message_as_sent(role, content, calls, call_id), role == Message.Role.USER)
+        )
 
     def _unanswered(self) -> list[Sent]:
         said = "No return is known."
         return [
-            Sent(self.newest, False, dumps(message_as_sent("tool", said, [], call_id)))
+            sent(self.newest, message_as_sent("tool", said, [], call_id))
             for call_id in self.waiting
         ]
+
+
+def sent(number: int, message: dict[str, Any], begins: bool = False) -> Sent:
+    as_sent = dumps(message)
+    return Sent(number, begins, as_sent, len(as_sent.encode()))
 
 
 _histories: OrderedDict[UUID, History] = OrderedDict()
 _choosing = threading.Lock()
 
 
-def history(agent: Agent) -> list[Sent]:
-    """The messages in the agent's context, oldest first."""
+def history(agent: Agent, aside: int | None = None) -> list[Sent]:
+    """The messages in the agent's context, oldest first; at their end those of a run aside."""
     with _choosing:
         kept = _histories.pop(agent.pk, None)
         if kept is None or kept.context_from != agent.context_from:
@@ -87,7 +104,22 @@ def history(agent: Agent) -> list[Sent]:
         _histories[agent.pk] = kept
         if len(_histories) > KEPT:
             _histories.popitem(last=False)
-    return kept.read(agent)
+    return kept.read(agent) + said_aside(aside, agent.message_count)
+
+
+def history_between(agent: Agent, first: int, last: int, aside: int | None) -> list[Sent]:
+    """The messages that were in the context when `last` was the newest, as `history` has them."""
+    between = History(first)
+    between.add(values(Message, FIELDS, UP_TO, key(agent), first, last))
+    return between.all() + said_aside(aside, last)
+
+
+def said_aside(run: int | None, last: int) -> list[Sent]:
+    """The messages up to number `last` of a run that is not part of the conversation."""
+    apart = History(0)
+    if run is not None:
+        apart.add(values(Message, FIELDS, ASIDE, run, last))
+    return apart.all()
 
 
 def message_as_sent(

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
 
-from agents.context import compile_context, make_room
+from agents import requests, tools
+from agents.compaction import again, compact, is_full, too_large
+from agents.context import Context, compile_context
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
+from agents.llm.windows import window_of
 from agents.models import Agent, Event, Message, Run, Step
 from agents.models.event import forget_texts
 from agents.models.message import Said
 from agents.models.run import RunLost, RunStopped
 from agents.models.statements import find, insert, update
-from agents.tool_calls import answer_call, call_tools
+from agents.tool_calls import Return, answer_call, call_tools
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +45,9 @@ def run_agent(run_id: int) -> None:
     run.agent = agent
     try:
         run.take()
+        if run.kind == Run.Kind.COMPACTION:
+            make_room(run)
+            return
         step, failures = left_behind(run, "The server stopped while the model was answering."), 0
         while run.status == Run.Status.RUNNING:
             try:
@@ -53,6 +60,8 @@ def run_agent(run_id: int) -> None:
                 wait_or_fail(run, error, failures)
     except RunStopped:
         stop(run)
+    except ModelError as error:
+        fail(run, str(error))
     except RunLost:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
     except Exception as error:
@@ -72,11 +81,10 @@ def take_step(run: Run) -> Step:
         run.agent = find(Agent, run.agent_id) or run.agent
     agent = run.agent
     endpoint, model = resolve(agent.model)
-    context = compile_context(agent)
-    if left := make_room(agent, context):
-        context = compile_context(agent)
-    step, message = begin_step(run, endpoint, model, context.tokens(), left)
-    call = ModelCall(endpoint, context.body(model))
+    context = fitting_context(run, endpoint, model)
+    body = context.body(model)
+    step, message = begin_step(run, endpoint, model, context, body)
+    call = ModelCall(endpoint, body)
     try:
         stream(run, message, call)
         complete(run, step, message, call.answer)
@@ -85,7 +93,7 @@ def take_step(run: Run) -> Step:
         raise
     except ModelError as error:
         keep_partial(run, step, message, call.answer, Step.Status.FAILED, str(error))
-        if error.too_long and make_room(agent, context, full=0):
+        if error.too_long and compact(run, context, endpoint, model, all_but_last=True):
             error.retry = True
         raise
     finally:
@@ -93,9 +101,35 @@ def take_step(run: Run) -> Step:
     return step
 
 
+def make_room(run: Run) -> None:
+    """Compact as far as it goes, because a person asked for it."""
+    endpoint, model = resolve(run.agent.model)
+    context = compile_context(run.agent, window_of(endpoint, model))
+    compaction = compact(run, context, endpoint, model, all_but_last=True)
+    with transaction.atomic():
+        run.go_on()
+        run.end(Reason.COMPACTED if compaction else Reason.NO_ROOM)
+
+
+def fitting_context(run: Run, endpoint: Endpoint, model: str) -> Context:
+    """What the model is sent: compacted where it nears the window. ModelError if it cannot fit."""
+    agent = run.agent
+    window, offered = window_of(endpoint, model), tools.offered(run)
+    compiled = partial(compile_context, agent, window, run.aside, offered, run.speaks_by_tool)
+    context = compiled()
+    if not run.taken and again(run, context, endpoint, model):
+        context = compiled()
+    if is_full(context):
+        if error := too_large(agent, context):
+            raise ModelError(error)
+        if compact(run, context, endpoint, model):
+            context = compiled()
+    return context
+
+
 @transaction.atomic
 def begin_step(
-    run: Run, endpoint: Endpoint, model: str, tokens: int, left: int
+    run: Run, endpoint: Endpoint, model: str, context: Context, body: bytes
 ) -> tuple[Step, Message]:
     """The step's row and an empty draft of what the model is about to say."""
     run.go_on("Thinking")
@@ -104,8 +138,9 @@ def begin_step(
         number=run.taken[-1].number + 1 if run.taken else 1,
         model=model,
         endpoint=str(endpoint),
-        context_tokens=tokens,
-        left_context=left,
+        context_tokens=context.tokens(),
+        window=context.window,
+        **requests.kept(run.agent, context, body, run.aside),
     )
     insert(step)
     message = Message(
@@ -114,11 +149,12 @@ def begin_step(
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
+        aside=run.aside is not None,
         number=run.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
     insert(message)
     message.so_far = Said("", "")
-    step.said, step.edits = [message], []
+    step.said, step.edits, step.asked = [message], [], []
     run.taken.append(step)
     return step, message
 
@@ -161,6 +197,7 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     message.tool_calls = [call._asdict() for call in calls]
     update(message, "content", "reasoning", "tool_calls", "status")
     step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+    run.agent.learn_size(step.context_bytes, answer.prompt_tokens)
     if calls:
         step.status = Step.Status.CALLING
         step.store()
@@ -231,7 +268,7 @@ def stop(run: Run) -> None:
             if step and step.status == Step.Status.CALLING:
                 for call in step.unanswered():
                     content = "Error: not run, because the person stopped the agent."
-                    answer_call(run, step, call, content, True, None)
+                    answer_call(run, step, call, Return(content, failed=True), None)
                 step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
                 step.store()
             run.end(Reason.CANCELLED)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from procrastinate.contrib.django import app
 
 from . import engine
-from .models import Agent, Run
+from .models import Agent, Approval, Run
+from .search import embedder
 
 
 @app.task(queue="runs", name="execute_run", pass_context=False)
@@ -19,6 +20,20 @@ def execute_run(run_id: int) -> None:
 def take_up_abandoned_runs(timestamp: int) -> None:
     """Hand over the runs whose worker died."""
     engine.hand_over(Run.objects.abandoned())
+
+
+@app.periodic(cron="* * * * * */5")
+@app.task(queue="runs", name="embed_what_is_new", queueing_lock="embed", pass_context=False)
+def embed_what_is_new(timestamp: int) -> None:
+    """Give passages and messages their vectors; one worker at a time does."""
+    embedder.take_turn()
+
+
+@app.periodic(cron="* * * * * */5")
+@app.task(queue="runs", name="expire_approvals", queueing_lock="expire", pass_context=False)
+def expire_approvals(timestamp: int) -> None:
+    """Refuse the tool calls that nobody approved in time."""
+    Approval.objects.all().expire()
 
 
 @app.periodic(cron="0 4 * * *")

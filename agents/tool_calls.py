@@ -4,62 +4,184 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
+from typing import NamedTuple
 
 from django.db import transaction
 
 from agents import tools
-from agents.models import MemoryRefusal, Message, Run, Step, ToolCall
+from agents.models import Approval, ApprovalNeeded, MemoryRefusal, Message, Run, Step, ToolCall
 from agents.models.message import storable
 from agents.models.statements import insert
-from agents.tools import HEARTBEAT, Caller, ToolError
+from agents.tools import HEARTBEAT, Caller, Rules, Tool, ToolError
+from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, Stale, busy
 
 logger = logging.getLogger(__name__)
 Reason = Run.Reason
+Decided = Approval.Status
+
+
+class Return(NamedTuple):
+    """What a call gives back."""
+
+    content: str
+    failed: bool = False
+    stdout: str = ""
 
 
 def call_tools(run: Run, step: Step) -> None:
-    """Run the step's calls that have no return yet, in order; then end the step."""
+    """Run the step's calls that have no return yet, in order; then end the step.
+
+    Returns early where a call waits for a person's approval; the run then waits as well.
+    """
     if run.status != Run.Status.RUNNING:
         return
+    offered = tools.of_run(run)
     for call in step.unanswered():
-        with transaction.atomic():
-            run.go_on(f"Calling {call.name}")
-            call_tool(run, step, call)
+        began = time.monotonic()
+        answered = Call(run, step, call, offered.get(call.name)).answer(began)
+        if not answered:
+            return
     with transaction.atomic():
         run.go_on()
-        follow(run, step)
+        follow(run, step, offered)
 
 
-def call_tool(run: Run, step: Step, call: ToolCall) -> None:
-    """Run one call: its change to memory and its return are one transaction."""
-    began = time.monotonic()
-    failed = True
-    try:
+class Call:
+    """One tool call of a step, on its way to its return."""
+
+    def __init__(self, run: Run, step: Step, call: ToolCall, tool: Tool | None) -> None:
+        self.run, self.step, self.call, self.tool = run, step, call, tool
+        self.rules = Rules(run.agent.tool_rules)
+        self.approval = step.approval(call.id)
+        approved = self.approval is not None and self.approval.status == Decided.APPROVED
+        self.caller = Caller(run.agent, step, call.id, approved)
+
+    def answer(self, began: float) -> bool:
+        """Run the call and store its return; False where it waits for approval instead."""
+        for _ in range(ATTEMPTS):
+            prepared = self.prepare()
+            try:
+                with transaction.atomic():
+                    self.run.go_on(f"Calling {self.call.name}")
+                    given = self.perform(prepared)
+                    if given is None:
+                        return False
+                    took = int((time.monotonic() - began) * 1000)
+                    answer_call(self.run, self.step, self.call, given, took)
+                    return True
+            except Stale:
+                logger.info("%s runs again: its memory changed meanwhile.", self.call.name)
         with transaction.atomic():
-            content = perform(run, step, call)
-        failed = False
-    except (ToolError, MemoryRefusal) as error:
-        content = f"Error: {error}"
-    except Exception as error:
-        logger.exception("The tool %s failed.", call.name)
-        content = f"Error: the tool {call.name} failed with {type(error).__name__}: {error}"
-    if failed:
-        step.edits = [edit for edit in step.edits if edit.tool_call_id != call.id]  # taken back
-    answer_call(run, step, call, content, failed, int((time.monotonic() - began) * 1000))
+            self.run.go_on()
+            words = f"Error: {busy(self.call.name)}"
+            answer_call(self.run, self.step, self.call, Return(words, failed=True), None)
+        return True
+
+    def prepare(self) -> Prepared | None:
+        """Run a custom tool in the sandbox, outside any transaction, as it may take seconds."""
+        if not isinstance(self.tool, CustomTool):
+            return None
+        try:
+            return self.tool.prepare(self.run.agent, self.arguments())
+        except (ToolError, MemoryRefusal):
+            return None  # said again, and told, where it is performed
+
+    def perform(self, prepared: Prepared | None) -> Return | None:
+        """The call's return; None where a person has to approve first. Stale: prepare again."""
+        edits = list(self.step.edits)
+        stdout = prepared.stdout if prepared else ""
+        try:
+            with transaction.atomic():
+                if self.needs_approval():
+                    raise ApprovalNeeded
+                return Return(self.note() + self.execute(prepared, self.caller), stdout=stdout)
+        except ApprovalNeeded:
+            self.step.edits = edits
+            self.ask(prepared)
+            return None
+        except Stale:
+            self.step.edits = edits
+            raise
+        except (ToolError, MemoryRefusal) as error:
+            content = f"Error: {error}"
+        except Exception as error:
+            logger.exception("The tool %s failed.", self.call.name)
+            content = (
+                f"Error: the tool {self.call.name} failed with {type(error).__name__}: {error}"
+            )
+        self.step.edits = edits  # what it wrote was taken back
+        return Return(content, failed=True, stdout=stdout)
+
+    def needs_approval(self) -> bool:
+        """Whether a rule wants a person's word that is not there. ToolError: it may not run."""
+        if self.tool is None:
+            offered = ", ".join(tools.of_run(self.run)) or "none"
+            raise ToolError(f"There is no tool '{self.call.name}'; the tools are: {offered}.")
+        if self.approval and self.approval.status in (Decided.REFUSED, Decided.EXPIRED):
+            raise ToolError(refused(self.approval))
+        if refusal := self.rules.refusal(self.call.name, self.run.called()):
+            raise ToolError(refusal)
+        self.arguments()
+        return self.rules.asks(self.call.name) and not self.caller.approved
+
+    def arguments(self) -> dict[str, object]:
+        """What the tool is called with; ToolError where that does not fit it."""
+        assert self.tool
+        text = (self.approval.arguments if self.approval else "") or self.call.arguments
+        return self.tool.parse(text, heartbeat=self.run.speaks_by_tool)
+
+    def execute(self, prepared: Prepared | None, caller: Caller) -> str:
+        """Carry the call out."""
+        assert self.tool
+        if prepared:
+            return prepared.apply(caller)
+        return self.tool.function(caller, **self.arguments())
+
+    def note(self) -> str:
+        """What the model is told before the return: that a person changed its arguments."""
+        if not self.approval or not self.approval.arguments:
+            return ""
+        return f"(The person approved this with other arguments: {self.approval.arguments})\n"
+
+    def ask(self, prepared: Prepared | None) -> None:
+        """Ask a person, showing what the call would write to memory."""
+        asks = self.rules.asks(self.call.name)
+        why = f"{self.call.name} needs approval" if asks else "A block asks before it is written"
+        Approval.ask(self.run, self.step, self.call.id, why, self.changes(prepared))
+
+    def changes(self, prepared: Prepared | None) -> list[object]:
+        """What the call would write to blocks, found by doing it and taking it back."""
+        edits = list(self.step.edits)
+        changes: list[object] = []
+        caller = replace(self.caller, approved=True)
+        try:
+            with transaction.atomic():
+                self.execute(prepared, caller)
+                changes = [
+                    {"label": edit.block.label, "before": edit.before, "after": edit.after}
+                    for edit in self.step.edits[len(edits) :]
+                ]
+                raise _TakenBack
+        except (_TakenBack, ToolError, MemoryRefusal, Stale):
+            return changes
+        finally:
+            self.step.edits = edits
 
 
-def perform(run: Run, step: Step, call: ToolCall) -> str:
-    """Call the tool's function. ToolError where the call does not fit it."""
-    if call.name not in run.agent.tools:
-        offered = ", ".join(run.agent.tools) or "none"
-        raise ToolError(f"There is no tool '{call.name}'; the tools are: {offered}.")
-    tool = tools.get(call.name)
-    arguments = tool.parse(call.arguments, heartbeat=tools.speaks_by_tool(run.agent))
-    return tool.function(Caller(run.agent, step, call.id), **arguments)
+class _TakenBack(Exception):
+    """Ends a transaction whose outcome was only looked at."""
+
+
+def refused(approval: Approval) -> str:
+    """What the model is told of a call that a person did not approve."""
+    if approval.status == Decided.EXPIRED:
+        return "not run: nobody approved it in time, which counts as a refusal."
+    return f"not run, because the person refused it: {approval.reason or 'no reason was given'}"
 
 
 def answer_call(
-    run: Run, step: Step, call: ToolCall, content: str, failed: bool, milliseconds: int | None
+    run: Run, step: Step, call: ToolCall, given: Return, milliseconds: int | None
 ) -> None:
     """Store a call's return; from now on it has run."""
     answer = Message(
@@ -67,9 +189,11 @@ def answer_call(
         run=run,
         step=step,
         role=Message.Role.TOOL,
-        content=storable(content),
+        content=storable(given.content),
+        stdout=storable(given.stdout),
         tool_call_id=call.id,
-        is_error=failed,
+        is_error=given.failed,
+        aside=run.aside is not None,
         duration_ms=milliseconds,
         number=run.agent.record(step.changed(), messages=1),
     )
@@ -77,27 +201,34 @@ def answer_call(
     step.said.append(answer)
 
 
-def follow(run: Run, step: Step) -> None:
+def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
     """After the last return: why another step follows, or why the run ends."""
     returns = step.returns()
     calls = step.message.calls() if step.message else []
     failed = any(returns[call.id].is_error for call in calls)
-    if any(ends_turn(call) and not returns[call.id].is_error for call in calls):
-        step.end("answered", Reason.ANSWERED)
+    ending = [c for c in calls if ends_turn(run, c, offered) and not returns[c.id].is_error]
+    if ending:
+        named = (
+            "answered" if ending[0].name == "send_message" else f"{ending[0].name} ends the turn"
+        )
+        step.end(named, Reason.ANSWERED)
     elif run.answered_steps() >= run.agent.max_steps:
         step.end("the last step allowed", Reason.MAX_STEPS)
     elif failed:
         step.end("a tool call failed, so the agent sees why and goes on")
-    elif not tools.speaks_by_tool(run.agent):
+    elif not run.speaks_by_tool:
         step.end("called a tool, so the agent sees the result and goes on")
     elif any(asks_for_heartbeat(call) for call in calls):
         step.end("asked for a heartbeat, so the agent goes on")
+    elif Rules(run.agent.tool_rules).bound(run.called()):
+        step.end("a rule says what comes next, so the agent goes on")
     else:
         step.end("asked for no heartbeat", Reason.NO_HEARTBEAT)
 
 
-def ends_turn(call: ToolCall) -> bool:
-    return call.name in tools.names() and tools.get(call.name).ends_turn
+def ends_turn(run: Run, call: ToolCall, offered: dict[str, Tool]) -> bool:
+    tool = offered.get(call.name)
+    return bool(tool and tool.ends_turn) or Rules(run.agent.tool_rules).ends(call.name)
 
 
 def asks_for_heartbeat(call: ToolCall) -> bool:

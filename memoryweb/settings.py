@@ -152,14 +152,24 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MODEL = env.str("MEMORYWEB_MODEL", default="")
 MODEL_TIMEOUT = env.float("MEMORYWEB_MODEL_TIMEOUT", default=60.0)
+EMBEDDING_MODEL = env.str("MEMORYWEB_EMBEDDING_MODEL", default="")
 ENDPOINTS = dict(pair.split("=", 1) for pair in env.str("MEMORYWEB_ENDPOINTS", default="").split())
 ENDPOINT_KEYS = {
     name: env.str(f"MEMORYWEB_ENDPOINT_KEY_{name.upper()}", default="") for name in ENDPOINTS
 }
 
+# -- Memory classes and tools of one's own -------------------------------------------------------
+
+# Dotted paths of subclasses of agents.memory.Memory, beside the built-in ones.
+MEMORY_CLASSES = [path.strip() for path in env.list("MEMORYWEB_MEMORY_CLASSES", default=[])]
+# The most that a custom tool may be given: seconds to run, megabytes of memory.
+TOOL_SECONDS = env.float("MEMORYWEB_TOOL_SECONDS", default=5.0)
+TOOL_MEGABYTES = env.int("MEMORYWEB_TOOL_MEGABYTES", default=64)
+
 # -- Runs ----------------------------------------------------------------------------------------
 
 RUN_THREADS = env.int("MEMORYWEB_RUN_THREADS", default=32)
+APPROVAL_HOURS = env.float("MEMORYWEB_APPROVAL_HOURS", default=24.0)
 RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
 PROCRASTINATE_WORKER_DEFAULTS = {
     "concurrency": env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16),

@@ -35,6 +35,7 @@ from tests.openai_answers import (
     text,
     text_and_calls,
 )
+from tests.openai_embeddings import embeddings
 from tests.openai_fields import Body, Refusal
 from tests.openai_rules import check, parse
 from tests.openai_wire import Server
@@ -77,10 +78,17 @@ class FakeOpenAI:
     def __init__(self, *, api_key: str | None = None) -> None:
         self.api_key = api_key
         self.models = ["fake-model"]
+        self.said_of_models: dict[str, dict[str, object]] = {}  # more that the list says of a model
         self.default: Scripted = text("OK")
         self.also_allowed: set[str] = set()
         """Parameters and message fields to take although OpenAI's own API does not."""
         self.sends_usage = True
+        self.embedding_models = {"fake-embedding": 64, "other-embedding": 48}
+        """Names, and how long their vectors are."""
+        self.embedding_refusal: Refusal | None = None
+        self.refused_in_embedding = ""
+        self.embedded: list[list[str]] = []
+        """The texts of each request for embeddings, answered or not."""
         self.requests: list[Body] = []
         self.raw_bodies: list[bytes] = []
         self.headers: list[dict[str, str]] = []
@@ -170,6 +178,17 @@ class FakeOpenAI:
         if isinstance(scripted, Gate):
             return body, self._identify(scripted.answer), scripted
         return body, self._identify(scripted), None
+
+    def embed(self, raw: bytes) -> Body:
+        """The answer to a request for embeddings."""
+        body = parse(raw)
+        with self._changed:
+            given = body.get("input", [])
+            self.embedded.append([given] if isinstance(given, str) else list(given))
+            self._changed.notify_all()
+        if self.embedding_refusal:
+            raise self.embedding_refusal
+        return embeddings(body, self.embedding_models, self.refused_in_embedding)
 
     def _take(self, body: Body) -> Scripted:
         for wanted, answers in self._scripts:

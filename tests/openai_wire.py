@@ -105,6 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _list_models(self, raw: bytes) -> None:
         listed = [
             {"id": name, "object": "model", "created": 1700000000, "owned_by": "fake"}
+            | self.server.fake.said_of_models.get(name, {})
             for name in self.server.fake.models
         ]
         asked = self.path.removeprefix("/v1/models/")
@@ -118,6 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
         raise unknown_model(asked)
 
     def _complete(self, raw: bytes) -> None:
+        if self.path == "/v1/embeddings":
+            return self._send_json(self.server.fake.embed(raw))
         if self.path != "/v1/chat/completions":
             raise self._unknown_url()
         headers = {name.lower(): value for name, value in self.headers.items()}

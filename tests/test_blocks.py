@@ -11,7 +11,17 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from agents.diff import MOST_COMPARED, WORDS, Piece, lines_changed, words_changed
-from agents.models import Agent, Block, BlockEdit, Editor, Event, MemoryRefusal, Run, Step
+from agents.models import (
+    Agent,
+    Block,
+    BlockEdit,
+    BlockShare,
+    Editor,
+    Event,
+    MemoryRefusal,
+    Run,
+    Step,
+)
 from agents.models.block_edit import merged
 
 THREE_LINES = "Name: Bob\nCity: Riga\nLikes: pie"
@@ -208,6 +218,7 @@ def test_each_write_is_a_version_and_a_row_of_the_ledger(
 
 
 def test_a_ledger_outlives_its_editor(human: Block, bob: User) -> None:
+    BlockShare.give(human, bob, can_write=True)
     edit = made(human.append("x", by=Editor.person(bob)))
     bob.delete()
     edit.refresh_from_db()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.context import compile_context, make_room
+from agents.context import compile_context
 from agents.memory import (
     JSON_TEMPLATE,
     TAGS_TEMPLATE,
@@ -17,7 +17,7 @@ from agents.memory import (
 )
 from agents.models import Agent, Block, Message
 from tests.conftest import Ask
-from tests.fake_openai import FakeOpenAI, calls, context_length, text
+from tests.fake_openai import FakeOpenAI, calls, text
 
 COMPILED = (
     '<persona characters="27/2000">\nYou are a helpful assistant\n</persona>\n'
@@ -94,48 +94,6 @@ def test_what_was_broken_off_is_not_sent_and_what_was_stopped_is(agent: Agent) -
     said(agent, "assistant", "Hel", status=Message.Status.BROKEN)
     said(agent, "assistant", "Hello, B", status=Message.Status.STOPPED)
     assert [m["content"] for m in messages_of(agent)[1:]] == ["Hello", "Hello, B"]
-
-
-def test_a_full_window_lets_the_oldest_exchanges_go_and_never_the_last(agent: Agent) -> None:
-    agent.context_window = 2000
-    agent.save()
-    for number in range(30):
-        said(agent, "user", f"Question {number}: " + "x" * 200)
-        said(agent, "assistant", f"Answer {number}: " + "y" * 200)
-    context = compile_context(agent)
-    assert context.tokens() > 1700
-    left = make_room(agent, context)
-    assert left > 0
-    assert left % 2 == 0
-    sent = messages_of(agent)
-    assert sent[1]["content"].startswith(f"Question {left // 2}:")
-    assert sent[-1]["content"].startswith("Answer 29:")
-    assert compile_context(agent).tokens() <= 0.4 * 2000
-    said(agent, "user", "z" * 9000)
-    make_room(agent, compile_context(agent))
-    assert [m["content"][0] for m in messages_of(agent)[1:]] == ["z"]
-
-
-def test_a_long_conversation_never_overflows(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
-    agent.configure(context_window=2000)
-    model.default = text("I see. " * 40)
-    for _ in range(25):
-        assert ask("And then " * 40).status == "done"
-    assert max(len(raw) for raw in model.raw_bodies) < 2000 * 4
-    assert Message.objects.filter(agent=agent).count() == 50
-
-
-def test_an_endpoint_with_a_smaller_window_is_asked_again_with_less(
-    model: FakeOpenAI, agent: Agent, ask: Ask
-) -> None:
-    model.script(text("One."), text("Two."), context_length(), text("Three."))
-    ask("First")
-    ask("Second")
-    run = ask("Third")
-    assert run.status == "done"
-    asked = [m["content"] for m in model.requests[-1]["messages"][1:]]
-    assert asked[-1] == "Third"
-    assert "First" not in asked
 
 
 def test_history_read_bit_by_bit_is_the_history_read_at_once(

@@ -19,6 +19,7 @@ from tests.addresses import addresses, everything, ids_of, of_agents
 
 PASSWORD = "a long and winding road"
 METHODS = ("get", "post")
+LOOKED_AT = ("agent", "older_runs", "older_edits", "newer_edits", "block_blame")
 
 
 @pytest.fixture(autouse=True)
@@ -192,7 +193,7 @@ def test_another_persons_agent_is_like_one_that_never_was(
         assert "Tutor" not in given.content.decode(), name
         unknown = getattr(as_bob, method)(nothing[name], form)
         assert answer(given, address) == answer(unknown, nothing[name]), name
-        if method == "post" and name not in ("agent", "older_runs"):
+        if method == "post" and name not in LOOKED_AT:
             assert given.status_code == 404, name
     assert everything() == before
 
@@ -236,7 +237,7 @@ def test_a_deleted_agent_is_gone_for_its_owner_until_it_is_restored(
     for name, address in of_agents(ids).items():
         if name != "agent_restore":
             assert as_alice.get(address).status_code in (404, 405), name
-            if name not in ("agent", "older_runs"):
+            if name not in LOOKED_AT:
                 assert as_alice.post(address).status_code == 404, name
     assert as_bob.post(reverse("agent_restore", args=[agent.pk])).status_code == 404
     as_alice.post(reverse("agent_restore", args=[agent.pk]))

@@ -120,6 +120,6 @@ def known_models(endpoint: Endpoint) -> list[str]:
     with _listing:
         at, models = _listed.get(endpoint, (0.0, []))
         if not models or time.monotonic() - at > LIST_KEPT:
-            models = list_models(endpoint)
+            models = list(list_models(endpoint))
             _listed[endpoint] = (time.monotonic(), models)
         return models

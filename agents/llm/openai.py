@@ -198,11 +198,12 @@ def _certificates() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def list_models(endpoint: Endpoint) -> list[str]:
-    """The names of an endpoint's models. ModelError if it does not answer."""
+def list_models(endpoint: Endpoint, seconds: float = CONNECT_SECONDS) -> dict[str, dict[str, Any]]:
+    """An endpoint's models by name, each with all it says of it. ModelError if it is silent."""
 
-    async def ask() -> list[str]:
-        return [model.id async for model in client(endpoint).models.list(timeout=CONNECT_SECONDS)]
+    async def ask() -> dict[str, dict[str, Any]]:
+        models = client(endpoint).models.list(timeout=seconds)
+        return {model.id: model.to_dict() async for model in models}
 
     try:
         return asyncio.run_coroutine_threadsafe(ask(), background.loop()).result()

@@ -1,23 +1,41 @@
 """The nouns: one a file, each with its verbs."""
 
 from .agent import Agent, Attachment
-from .block import Block, Editor, MemoryRefusal
+from .approval import Approval
+from .block import Block
 from .block_edit import BlockEdit
+from .compaction import Compaction
+from .editing import ApprovalNeeded, Editor, MemoryRefusal
+from .embedding import EmbeddingModel, MessageVector, PassageVector
 from .event import Event
 from .message import Message, ToolCall
+from .part import Part
+from .passage import Passage
 from .run import Run
+from .share import BlockShare
 from .step import Step
+from .tool import Tool
 
 __all__ = [
     "Agent",
+    "Approval",
+    "ApprovalNeeded",
     "Attachment",
     "Block",
     "BlockEdit",
+    "BlockShare",
+    "Compaction",
     "Editor",
+    "EmbeddingModel",
     "Event",
     "MemoryRefusal",
     "Message",
+    "MessageVector",
+    "Part",
+    "Passage",
+    "PassageVector",
     "Run",
     "Step",
+    "Tool",
     "ToolCall",
 ]

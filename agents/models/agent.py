@@ -17,7 +17,7 @@ from agents import bell
 
 from .block import Block
 from .event import Event, advance
-from .statements import find, insert_all, key, read
+from .statements import find, insert_all, key, read, update
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -48,7 +48,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         """Each agent with `busy`: whether one of its runs goes on."""
         from .run import Run
 
-        running = Run.objects.filter(agent=models.OuterRef("pk"), status=Run.Status.RUNNING)
+        running = Run.objects.filter(agent=models.OuterRef("pk"), status__in=Run.ACTIVE)
         return self.annotate(busy=models.Exists(running))
 
 
@@ -69,18 +69,35 @@ class Agent(models.Model):
         blank=True, help_text="Jinja2 template of core memory. Empty means the memory class's own."
     )
     tools = models.JSONField(default=list, help_text="Names of the tools the agent may call.")
+    tool_rules = models.JSONField(
+        default=list, blank=True, help_text="When which tool may be called; see tools/rules.py."
+    )
+    reflect_every = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="After so many answered messages the agent goes over its memory by itself, 5 say."
+        " Empty: only when asked to.",
+    )
     max_steps = models.PositiveIntegerField(
         default=50,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
         help_text="After so many model calls a run ends, even if it was not done.",
     )
     context_window = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Tokens the model can read at once. Empty: 32,000."
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1000), MaxValueValidator(10_000_000)],
+        help_text="Tokens the model can read at once. Empty: what is known of the model.",
+    )
+    bytes_per_token = models.FloatField(
+        null=True, editable=False, help_text="As reported with the newest answer."
     )
     context_from = models.BigIntegerField(default=0, editable=False)
     blocks = models.ManyToManyField(Block, through="Attachment", related_name="agents")
     last_seq = models.BigIntegerField(default=0, editable=False)
     message_count = models.BigIntegerField(default=0, editable=False)
+    passage_count = models.BigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -110,7 +127,7 @@ class Agent(models.Model):
             draft.full_clean(exclude=["owner"])
             draft.owner = owner
             draft.save(force_insert=True)
-            agent._hold(draft)
+            agent.hold(draft)
         agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
 
@@ -134,6 +151,15 @@ class Agent(models.Model):
         insert_all(events)
         transaction.on_commit(lambda: bell.ring(self, events), robust=True)
         return number
+
+    def learn_size(self, size: int, tokens: int | None) -> None:
+        """Take in what a context of so many bytes came to in tokens, as the endpoint reported."""
+        if not tokens or not size:
+            return
+        now = min(max(size / tokens, 0.5), 20.0)  # beyond, the report cannot be right
+        if self.bytes_per_token is None or abs(now / self.bytes_per_token - 1) > 0.01:
+            self.bytes_per_token = now
+            update(self, "bytes_per_token")
 
     def locked(self) -> Agent:
         """This agent's row, held until commit, as it is now."""
@@ -192,7 +218,7 @@ class Agent(models.Model):
         self.locked()
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
-        self._hold(block)
+        self.hold(block)
         self.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     @transaction.atomic
@@ -201,7 +227,7 @@ class Agent(models.Model):
         self.attachments.filter(block=block).delete()
         self.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
-    def _hold(self, block: Block) -> None:
+    def hold(self, block: Block) -> None:
         last = self.attachments.aggregate(last=models.Max("position"))["last"]
         self.attachments.create(
             block=block, label=block.label, position=0 if last is None else last + 1
@@ -216,10 +242,10 @@ class Agent(models.Model):
         return Run.start(self, text, key)
 
     def current_run(self) -> Run | None:
-        """The run that goes on, if any."""
+        """The run that goes on, if any, also where it waits for an approval."""
         from .run import Run
 
-        return self.runs.filter(status=Run.Status.RUNNING).first()
+        return self.runs.filter(status__in=Run.ACTIVE).first()
 
     def last_run(self) -> Run | None:
         """The newest run that is no longer waiting."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -15,48 +14,19 @@ from django.db import models, transaction
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
+from agents import typed
+
+from .editing import ApprovalNeeded, Editor, MemoryRefusal, as_sentence
 from .event import Event
 from .message import NO_TEXT
 from .statements import find, insert, key, read, update
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
     from .agent import Agent
     from .block_edit import BlockEdit
-    from .step import Step
 
 DEFAULT_LIMIT = 2000
 LABEL = re.compile(r"\A[\w./-]+(?: [\w./-]+)*\Z")
-
-
-class MemoryRefusal(Exception):
-    """A change to memory that was not made, and why, in words for whoever asked for it."""
-
-
-@dataclass(frozen=True)
-class Editor:
-    """Who writes to a block: the agent in one of its steps, a person, the admin, a script."""
-
-    kind: str
-    name: str
-    user: User | None = None
-    step: Step | None = None
-    tool_call_id: str = ""
-
-    AGENT = "agent"
-    PERSON = "person"
-    ADMIN = "admin"
-    API = "api"
-    IMPORT = "import"
-
-    @classmethod
-    def agent(cls, step: Step, tool_call_id: str) -> Editor:
-        return cls(cls.AGENT, step.run.agent.name, step=step, tool_call_id=tool_call_id)
-
-    @classmethod
-    def person(cls, user: User, kind: str = PERSON) -> Editor:
-        return cls(kind, user.get_username(), user=user)
 
 
 class Block(models.Model):
@@ -64,6 +34,11 @@ class Block(models.Model):
 
     `limit` and lengths are in characters (Unicode code points). `version` counts the writes.
     """
+
+    class Kind(models.TextChoices):
+        TEXT = "text", "text"
+        LIST = "list", "JSON list"
+        OBJECT = "object", "JSON object"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks")
@@ -82,6 +57,18 @@ class Block(models.Model):
     )
     read_only = models.BooleanField(
         default=False, help_text="The agent may read the block, and only people may change it."
+    )
+    ask_before_write = models.BooleanField(
+        default=False, help_text="The agent's changes wait until a person approves them."
+    )
+    kind = models.CharField(
+        max_length=10,
+        choices=Kind,
+        default=Kind.TEXT,
+        help_text="A list or object is JSON, and no change may break it.",
+    )
+    schema = models.JSONField(
+        null=True, blank=True, help_text="A JSON Schema that a list or object has to fit."
     )
     version = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -106,6 +93,13 @@ class Block(models.Model):
             raise ValidationError({"value": as_sentence(self._over_limit(self.value))})
         if bad := NO_TEXT.search(self.value):
             raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
+        if self.kind == self.Kind.TEXT:
+            self.schema = None
+        elif self.schema is not None and (bad_schema := typed.wrong_schema(self.schema)):
+            raise ValidationError({"schema": bad_schema})
+        self.value = self.value or typed.empty(self.kind)
+        if reason := typed.wrong(self.kind, self.schema, self.value):
+            raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
         for attachment in self.attachment_set.exclude(label=self.label):
             if attachment.agent.attachments.filter(label=self.label).exists():
                 raise ValidationError(
@@ -118,22 +112,50 @@ class Block(models.Model):
         """Add a line at the end."""
         return self._write(lambda value: f"{value}\n{content}" if value else content, by=by)
 
-    def replace(self, old: str, new: str, *, by: Editor) -> BlockEdit | None:
-        """Put `new` for every place where `old` stands; empty `new` takes it away."""
+    def insert(self, content: str, line: int = -1, *, by: Editor) -> BlockEdit | None:
+        """Put `content` below line number `line`: 0 is above the first, -1 below the last."""
 
         def change(value: str) -> str:
-            if not old:
+            lines = value.split("\n") if value else []
+            if not -1 <= line <= len(lines):
                 raise MemoryRefusal(
-                    "The text to replace is empty; give the exact words to replace,"
-                    " or append instead."
+                    f"Block '{self.label}' has {len(lines)} lines; insert_line is 0 (above the"
+                    f" first) to {len(lines)}, or -1 (below the last)."
                 )
-            if old not in value:
-                raise MemoryRefusal(
-                    f"'{old}' does not occur in block '{self.label}'; its value is now:\n{value}"
-                )
-            return value.replace(old, new)
+            place = len(lines) if line == -1 else line
+            return "\n".join([*lines[:place], content, *lines[place:]])
 
         return self._write(change, by=by)
+
+    def replace_once(self, old: str, new: str, *, by: Editor) -> BlockEdit | None:
+        """Put `new` for the one place where `old` stands."""
+
+        def change(value: str) -> str:
+            places = [found.start() for found in re.finditer(re.escape(old), value)] if old else []
+            if len(places) > 1:
+                lines = ", ".join(str(value.count("\n", 0, place) + 1) for place in places[:20])
+                raise MemoryRefusal(
+                    f"'{old}' occurs {len(places)} times in block '{self.label}', in lines"
+                    f" {lines}; give more of the text around the one you mean."
+                )
+            return self._replaced(value, old, new)
+
+        return self._write(change, by=by)
+
+    def replace(self, old: str, new: str, *, by: Editor) -> BlockEdit | None:
+        """Put `new` for every place where `old` stands; empty `new` takes it away."""
+        return self._write(lambda value: self._replaced(value, old, new), by=by)
+
+    def _replaced(self, value: str, old: str, new: str) -> str:
+        if not old:
+            raise MemoryRefusal(
+                "The text to replace is empty; give the exact words to replace, or append instead."
+            )
+        if old not in value:
+            raise MemoryRefusal(
+                f"'{old}' does not occur in block '{self.label}'; its value is now:\n{value}"
+            )
+        return value.replace(old, new)
 
     def set_value(self, value: str, *, by: Editor) -> BlockEdit | None:
         """Make `value` the whole value."""
@@ -179,8 +201,7 @@ class Block(models.Model):
         self.full_clean()
         self.save(update_fields=[*changes, "updated_at"])
         self.attachment_set.update(label=self.label)
-        for agent in self.holders():
-            agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
+        self.tell_holders()
 
     # -- the one write path --------------------------------------------------------------------
 
@@ -201,11 +222,7 @@ class Block(models.Model):
         from .block_edit import BlockEdit
 
         self.lock()
-        if self.read_only and by.kind == Editor.AGENT:
-            raise MemoryRefusal(
-                f"Block '{self.label}' is read-only; tell the person what should change,"
-                " or write it to another block."
-            )
+        self.check_allowed(by)
         before, after = self.value, change(self.value)
         if after == before:
             return None
@@ -213,6 +230,13 @@ class Block(models.Model):
             raise MemoryRefusal(self._over_limit(after))
         if bad := NO_TEXT.search(after):
             raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
+        if reason := typed.wrong(self.kind, self.schema, after):
+            raise MemoryRefusal(
+                f"Block '{self.label}' holds a JSON {self.kind} and was left as it is: {reason}."
+                " Write its whole new value instead."
+            )
+        if by.kind == Editor.AGENT and self.ask_before_write and not by.approved:
+            raise ApprovalNeeded
         self.value, self.version = after, self.version + 1
         update(self, "value", "version", "updated_at")
         edit = BlockEdit(
@@ -235,6 +259,26 @@ class Block(models.Model):
             agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit
 
+    def check_allowed(self, by: Editor) -> None:
+        """MemoryRefusal where this editor may not write."""
+        from .share import may_write
+
+        if self.read_only and by.kind == Editor.AGENT:
+            raise MemoryRefusal(
+                f"Block '{self.label}' is read-only; tell the person what should change,"
+                " or write it to another block."
+            )
+        if by.owner_id is not None and not may_write(self, by.owner_id):
+            raise MemoryRefusal(
+                f"Block '{self.label}' is {self.owner.get_username()}'s and was shared to be read"
+                " only; ask them to change it, or write to another block."
+            )
+
+    def tell_holders(self) -> None:
+        """Have every agent that holds the block draw its memory anew."""
+        for agent in self.holders():
+            agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
+
     def holders(self) -> list[Agent]:
         """The agents that hold the block, in the order their rows are locked."""
         from .agent import Agent
@@ -255,8 +299,3 @@ class Block(models.Model):
             f"block '{self.label}' would be {len(value):,} of {self.limit:,} characters;"
             f" shorten it by {over:,} or move something to another block"
         )
-
-
-def as_sentence(refusal: str) -> str:
-    """What the model is told within a sentence, as one of its own for a person."""
-    return f"{refusal[:1].upper()}{refusal[1:]}" + ("" if refusal.endswith(".") else ".")

@@ -40,7 +40,10 @@ class Event(models.Model):
         STEP_BEGAN = "step_began"  # {"step"}
         TEXT = "text"  # {"message", "field", "text", "first"}: one more piece of a draft
         STEP_CHANGED = "step_changed"  # {"step"}: a message complete, a tool returned, the end
+        ARCHIVAL_CHANGED = "archival_changed"  # {"passage"} written or gone, or {"recalled": [ids]}
         RUN_CHANGED = "run_changed"  # {"run"}: it ended, or goes on after all
+        COMPACTED = "compacted"  # {"compaction", "run"}: old messages left the context
+        SUMMARY_CHANGED = "summary_changed"  # {"compaction"}
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="events")
     seq = models.BigIntegerField()

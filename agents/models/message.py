@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -55,14 +55,6 @@ class ToolCall(NamedTuple):
             return self.arguments
 
 
-class MessageQuerySet(models.QuerySet["Message"]):
-    def in_context(self, number: int) -> Self:
-        """What the model is sent of an agent's messages from `number` on, in order."""
-        return self.filter(
-            number__gte=number, status__in=[Message.Status.COMPLETE, Message.Status.STOPPED]
-        ).order_by("number")
-
-
 class Message(models.Model):
     """What somebody said. Numbers rise within the agent; a tool's message answers one call."""
 
@@ -88,11 +80,13 @@ class Message(models.Model):
     reasoning = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list, blank=True)
     tool_call_id = models.CharField(max_length=200, blank=True)
+    aside = models.BooleanField(
+        default=False, help_text="Said in a run that is no part of the conversation."
+    )
     is_error = models.BooleanField(default=False)
+    stdout = models.TextField(blank=True, help_text="What a custom tool printed.")
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = MessageQuerySet.as_manager()
 
     class Meta:
         ordering = ["number"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
@@ -18,6 +19,9 @@ from .statements import key as key_of
 
 if TYPE_CHECKING:
     from .agent import Agent
+    from .block_edit import BlockEdit
+    from .compaction import Compaction
+    from .editing import Editor
     from .step import Step
 
 
@@ -41,7 +45,13 @@ class RunQuerySet(models.QuerySet["Run"]):
         return (
             self.exclude(status=Run.Status.QUEUED)
             .order_by("pk")
-            .prefetch_related("messages", "steps__messages", "steps__block_edits__block")
+            .prefetch_related(
+                "messages",
+                "compactions",
+                "steps__messages",
+                "steps__block_edits__block",
+                "steps__approvals__decided_by",
+            )
         )
 
     def abandoned(self) -> Self:
@@ -69,9 +79,17 @@ class Run(models.Model):
     class Status(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
+        WAITING = "waiting"  # until a person approves a tool call
         DONE = "done"
         STOPPED = "stopped"
         FAILED = "failed"
+
+    ACTIVE = (Status.RUNNING, Status.WAITING)
+
+    class Kind(models.TextChoices):
+        MESSAGE = "message", "a message of the person"
+        COMPACTION = "compaction", "room made by hand"
+        REFLECTION = "reflection", "a reflection"
 
     class Reason(models.TextChoices):
         """Why a run ended."""
@@ -81,9 +99,13 @@ class Run(models.Model):
         NO_HEARTBEAT = "no_heartbeat", "ended after a tool call that asked for no further step"
         CANCELLED = "cancelled", "stopped"
         ERROR = "error", "failed"
+        COMPACTED = "compacted", "made room"
+        FORKED = "forked", "up to here in the agent it was forked from"
+        NO_ROOM = "no_room", "nothing can leave: only the last exchange is in the context"
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
     key = models.CharField(max_length=100)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
@@ -104,7 +126,7 @@ class Run(models.Model):
             models.UniqueConstraint(fields=["agent", "key"], name="message_is_accepted_once"),
             models.UniqueConstraint(
                 fields=["agent"],
-                condition=models.Q(status="running"),
+                condition=models.Q(status__in=["running", "waiting"]),
                 name="one_run_at_a_time",
             ),
         ]
@@ -120,17 +142,17 @@ class Run(models.Model):
 
     @classmethod
     @transaction.atomic
-    def start(cls, agent: Agent, text: str, key: str) -> Run:
-        """Accept a message: begin its run, or queue it behind the one that goes on.
+    def start(cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE) -> Run:
+        """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
         The same `key` again gives the same run. Raises ValidationError for a text that is empty
         or over 100,000 characters.
         """
-        run = cls(agent=agent, key=storable(key), text=checked(text))
+        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind)
         advance(agent, 0)  # holds the agent's row
         if same := read(cls, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
             return same[0]
-        active = "WHERE agent_id = %s AND status IN ('running', 'queued') LIMIT 1"
+        active = "WHERE agent_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT 1"
         if read(cls, active, key_of(agent)):
             insert(run)
             agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
@@ -167,15 +189,20 @@ class Run(models.Model):
             update(self, "status", "started_at", "activity")
         else:
             insert(self)
-        posted = Message(
-            agent=self.agent,
-            run=self,
-            role=Message.Role.USER,
-            content=self.text,
-            number=self.agent.record(Event.of(Event.Kind.RUN_BEGAN, run=self), messages=1),
-        )
-        insert(posted)
-        self.said, self.taken = [posted], []
+        speaks = self.kind != self.Kind.COMPACTION
+        number = self.agent.record(Event.of(Event.Kind.RUN_BEGAN, run=self), messages=int(speaks))
+        self.said, self.taken, self.made_room = [], [], []
+        if speaks:
+            posted = Message(
+                agent=self.agent,
+                run=self,
+                role=Message.Role.USER,
+                content=self.text,
+                aside=self.aside is not None,
+                number=number,
+            )
+            insert(posted)
+            self.said.append(posted)
         engine.submit(self)
 
     # -- going on --------------------------------------------------------------------------------
@@ -196,7 +223,7 @@ class Run(models.Model):
                 raise RunLost
         self.attempt += 1
         if self.attempt == 1:
-            self.taken = []  # nobody worked on it before
+            self.taken, self.made_room = [], []  # nobody worked on it before
 
     def hold(self, activity: str | None = None) -> None:
         """First write of each of the loop's transactions: RunLost if another worker took the run.
@@ -236,10 +263,32 @@ class Run(models.Model):
     @transaction.atomic
     def stop(self) -> None:
         """Ask the run to stop; shown at once, done by whoever works on it."""
-        mine = Run.objects.running().filter(pk=self.pk, stop_requested=False)
+        mine = Run.objects.filter(pk=self.pk, status__in=self.ACTIVE, stop_requested=False)
         self.stop_requested, self.activity = True, "Stopping"
         if mine.update(stop_requested=True, activity=self.activity):
+            self.refresh_from_db()
+            if self.status == self.Status.WAITING:
+                self.go_on_after_pause()
             self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
+
+    def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
+        """Let nobody work on it until a person decides; where the run is held (`hold`)."""
+        self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
+        update(self, "status", "activity", "seen_at")
+        self.agent.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
+
+    def go_on_after_pause(self) -> None:
+        """Hand a waiting run to the engine again; in a transaction that holds its row."""
+        from agents import engine
+
+        if self.status != self.Status.WAITING:
+            return
+        self.status, self.seen_at = self.Status.RUNNING, None
+        if not self.stop_requested:
+            self.activity = "Thinking"
+        update(self, "status", "activity", "seen_at")
+        self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
+        engine.submit(self)
 
     # -- ending ----------------------------------------------------------------------------------
 
@@ -257,6 +306,10 @@ class Run(models.Model):
         update(self, "reason", "error", "status", "finished_at", "activity")
         self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
+        if self.kind == self.Kind.MESSAGE and self.status == self.Status.DONE:
+            from agents.reflection import reflect_if_due
+
+            reflect_if_due(self.agent)
 
     @transaction.atomic
     def retry(self) -> bool:
@@ -288,15 +341,54 @@ class Run(models.Model):
         """The run's messages in order."""
         return list(self.messages.all())
 
+    @property
+    def speaks_by_tool(self) -> bool:
+        """MemGPT style: a tool's call ends the turn. A reflection talks to nobody."""
+        return self.kind != self.Kind.REFLECTION and "send_message" in self.agent.tools
+
+    @property
+    def aside(self) -> int | None:
+        """Its own key if what is said in it is no part of the conversation."""
+        return self.pk if self.kind == self.Kind.REFLECTION else None
+
     @cached_property
     def taken(self) -> list[Step]:
         """The run's steps in order."""
         return list(self.steps.all())
 
+    @cached_property
+    def made_room(self) -> list[Compaction]:
+        """The run's compactions in order."""
+        return list(self.compactions.all())
+
+    def parts(self) -> list[Step | Compaction]:
+        """Steps and compactions as they followed on each other."""
+        if not self.made_room:
+            return list(self.taken)
+        parts: list[tuple[datetime, Step | Compaction]]
+        parts = [(compaction.created_at, compaction) for compaction in self.made_room]
+        parts += [(step.started_at, step) for step in self.taken]
+        return [part for _, part in sorted(parts, key=itemgetter(0))]
+
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         super().refresh_from_db(*args, **kwargs)
-        for kept in ("said", "taken"):
+        for kept in ("said", "taken", "made_room"):
             self.__dict__.pop(kept, None)
+
+    def edits(self) -> list[BlockEdit]:
+        """What its tool calls wrote to blocks, in order."""
+        return [edit for step in self.taken for edit in step.edits]
+
+    @transaction.atomic
+    def undo_edits(self, *, by: Editor) -> None:
+        """Take back all it wrote to memory, the newest first; MemoryRefusal where one cannot be."""
+        edits = [e for step in self.steps.all() for e in step.block_edits.select_related("block")]
+        for edit in sorted(edits, key=lambda edit: -edit.pk):
+            edit.block.undo(edit, by=by)
+
+    def called(self) -> list[str]:
+        """The tools it has called with success, in order."""
+        return [name for step in self.taken for name in step.called()]
 
     def answered_steps(self) -> int:
         """How many steps the model answered; a call that failed is none."""

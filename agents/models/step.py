@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -10,6 +12,18 @@ from .block_edit import BlockEdit
 from .event import Event
 from .message import Message, ToolCall
 from .statements import update
+
+if TYPE_CHECKING:
+    from .approval import Approval
+
+
+class Card(NamedTuple):
+    """All there is to a tool call."""
+
+    call: ToolCall
+    answer: Message | None
+    edits: list[BlockEdit]
+    approval: Approval | None
 
 
 class Step(models.Model):
@@ -27,12 +41,15 @@ class Step(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.STREAMING)
     model = models.CharField(max_length=200)
     endpoint = models.CharField(max_length=300)
-    left_context = models.PositiveIntegerField(
-        default=0, help_text="Messages that no longer fitted the context window before this step."
-    )
     context_tokens = models.PositiveIntegerField(
         default=0, help_text="Tokens of the request, estimated before it was sent."
     )
+    window = models.PositiveIntegerField(default=0, help_text="The model's context window, tokens.")
+    request = models.JSONField(
+        default=dict, help_text="What the request was made of; see agents/requests.py."
+    )
+    request_sha256 = models.CharField(max_length=64, blank=True)
+    context_bytes = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     outcome = models.CharField(max_length=500, blank=True)
@@ -74,15 +91,35 @@ class Step(models.Model):
         calls = self.message.calls() if self.message else []
         return [call for call in calls if call.id not in answered]
 
-    def cards(self) -> list[tuple[ToolCall, Message | None, list[BlockEdit]]]:
-        """Each tool call with its return and the block edits it made."""
+    @cached_property
+    def asked(self) -> list[Approval]:
+        """The approvals its tool calls needed."""
+        return list(self.approvals.all())
+
+    def approval(self, call_id: str) -> Approval | None:
+        """What a person was asked about a call."""
+        return next((each for each in self.asked if each.tool_call_id == call_id), None)
+
+    def called(self) -> list[str]:
+        """The tools it has called with success, in order."""
+        if not self.message or not self.message.tool_calls:
+            return []
+        returns = self.returns()
+        calls = self.message.calls()
+        return [c.name for c in calls if c.id in returns and not returns[c.id].is_error]
+
+    def cards(self) -> list[Card]:
+        """Each tool call with its return, the block edits it made and the approval it needed."""
         if not self.message or not self.message.tool_calls:
             return []
         returns = self.returns()
         edits: dict[str, list[BlockEdit]] = {}
         for edit in self.edits:
             edits.setdefault(edit.tool_call_id, []).append(edit)
-        return [(c, returns.get(c.id), edits.get(c.id, [])) for c in self.message.calls()]
+        return [
+            Card(call, returns.get(call.id), edits.get(call.id, []), self.approval(call.id))
+            for call in self.message.calls()
+        ]
 
     def changed(self) -> Event:
         """The event that has the step drawn anew."""

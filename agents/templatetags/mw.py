@@ -43,6 +43,12 @@ def lines(edit: BlockEdit) -> list[Piece]:
 
 
 @register.filter
+def change_lines(change: dict[str, str]) -> list[Piece]:
+    """The lines that a change would touch."""
+    return lines_changed(change["before"], change["after"])
+
+
+@register.filter
 def change_size(edit: BlockEdit) -> str:
     """How many lines an edit changed: `+1`, `−2` or `±1`, with the word."""
     changed = lines_changed(edit.before, edit.after)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from agents.models import Agent
+from agents.memory import CLASSES, Memory
+from agents.models import Agent, Run
 
-from . import core_memory, messaging
+from . import archival, core_memory, messaging, recall
+from .custom import own_tools
+from .memory_methods import method_tools
+from .rules import Rules
 from .tool import HEARTBEAT, Caller, Tool, ToolError, arguments_of, get, names
 
 __all__ = [
     "HEARTBEAT",
     "Caller",
+    "Offered",
+    "Rules",
     "Tool",
     "ToolError",
+    "archival",
     "arguments_of",
     "core_memory",
     "get",
     "messaging",
     "names",
+    "of_agent",
+    "of_run",
+    "offered",
+    "recall",
     "schemas",
     "speaks_by_tool",
 ]
@@ -30,19 +42,54 @@ def speaks_by_tool(agent: Agent) -> bool:
     return "send_message" in agent.tools
 
 
-def schemas(agent: Agent) -> list[dict[str, Any]]:
-    """The agent's tools as the model is told of them."""
-    tools = []
-    for name in agent.tools:
-        if name not in names():
-            continue
-        tool = get(name)
+def of_agent(agent: Agent) -> dict[str, Tool]:
+    """The agent's tools in its order: built in, methods of its memory class, its owner's own.
+
+    The database is asked only for names that are neither of the first two.
+    """
+    found = {name: get(name) for name in agent.tools if name in names()}
+    if len(found) < len(set(agent.tools)):
+        methods = method_tools(CLASSES.get(agent.memory_class, Memory))
+        found |= {name: methods[name] for name in agent.tools if name in methods} | found
+    if others := [name for name in agent.tools if name not in found]:
+        found |= own_tools(agent, others)
+    return {name: found[name] for name in agent.tools if name in found}
+
+
+class Offered(NamedTuple):
+    """The tools that may be called in a step; `bound`: one of them must be."""
+
+    tools: list[Tool]
+    bound: bool = False
+
+
+def of_run(run: Run) -> dict[str, Tool]:
+    """The tools that a run may use: the agent's; in a reflection, those that edit core memory."""
+    if run.kind == run.Kind.REFLECTION:
+        return {name: get(name) for name in core_memory.EDITING}
+    return of_agent(run.agent)
+
+
+def offered(run: Run) -> Offered:
+    """What may be called in the next step of a run."""
+    tools = of_run(run)
+    if not run.agent.tool_rules or run.kind == run.Kind.REFLECTION:
+        return Offered(list(tools.values()))
+    rules, called = Rules(run.agent.tool_rules), run.called()
+    names = rules.offered(list(tools), called)
+    return Offered([tools[name] for name in names], bool(rules.bound(called)))
+
+
+def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str, Any]]:
+    """Tools as the model is told of them; with `heartbeat` it can ask for one more step."""
+    told = []
+    for tool in tools:
         function = tool.schema
-        if speaks_by_tool(agent) and not tool.ends_turn:
+        if heartbeat and not tool.ends_turn:
             function = copy.deepcopy(function)
             function["parameters"]["properties"][HEARTBEAT] = {
                 "type": "boolean",
                 "description": "True to be given one more step after this call.",
             }
-        tools.append({"type": "function", "function": function})
-    return tools
+        told.append({"type": "function", "function": function})
+    return told

@@ -1,7 +1,7 @@
 """The tools with which an agent edits its core memory."""
 
-from agents.models import BlockEdit, Editor, MemoryRefusal
-from agents.models.block import Block
+from agents.duplicates import new_duplicates
+from agents.models import Block, BlockEdit, MemoryRefusal
 
 from .tool import Caller, tool
 
@@ -15,7 +15,7 @@ def core_memory_append(caller: Caller, label: str, content: str) -> str:
         content: What to add, as a new line at the end of the block.
     """
     block = find(caller, label)
-    return told(block, block.append(content, by=editor(caller)))
+    return told(block, block.append(content, by=caller.editor))
 
 
 @tool
@@ -28,7 +28,68 @@ def core_memory_replace(caller: Caller, label: str, old_content: str, new_conten
         new_content: What to put in its place.
     """
     block = find(caller, label)
-    return told(block, block.replace(old_content, new_content, by=editor(caller)))
+    return told(block, block.replace(old_content, new_content, by=caller.editor))
+
+
+@tool
+def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int = -1) -> str:
+    """Insert text into a block of core memory, as lines of its own.
+
+    Args:
+        label: The label of the block to edit.
+        new_string: What to insert.
+        insert_line: The number of the line below which to insert; 0 is above the first line, -1
+            below the last.
+    """
+    block = find(caller, label)
+    return told(block, block.insert(new_string, insert_line, by=caller.editor))
+
+
+@tool
+def memory_replace(caller: Caller, label: str, old_string: str, new_string: str) -> str:
+    """Replace a text that occurs exactly once in a block of core memory.
+
+    Args:
+        label: The label of the block to edit.
+        old_string: The exact text to replace, with white space and line breaks.
+        new_string: What to put in its place; empty to delete it.
+    """
+    block = find(caller, label)
+    return told(block, block.replace_once(old_string, new_string, by=caller.editor))
+
+
+@tool
+def memory_rethink(caller: Caller, label: str, new_memory: str) -> str:
+    """Rewrite a block of core memory as a whole, to put it in order or to shorten it.
+
+    Args:
+        label: The label of the block to rewrite.
+        new_memory: The block's new value, with all that is to be kept of the old one.
+    """
+    block = find(caller, label)
+    return told(block, block.set_value(new_memory, by=caller.editor))
+
+
+@tool
+def core_memory_save(caller: Caller, section: str, memory: str) -> str:
+    """Save important information about you, the agent, or about the human you chat with.
+
+    Args:
+        section: The label of the block to save to, such as 'human' or 'agent'.
+        memory: What to save, as a new line at the end of the block.
+    """
+    block = find(caller, section)
+    return told(block, block.append(memory, by=caller.editor))
+
+
+EDITING = (
+    "core_memory_append",
+    "core_memory_replace",
+    "memory_insert",
+    "memory_replace",
+    "memory_rethink",
+    "core_memory_save",
+)
 
 
 def find(caller: Caller, label: str) -> Block:
@@ -39,12 +100,15 @@ def find(caller: Caller, label: str) -> Block:
     raise MemoryRefusal(f"There is no block '{label}'; the blocks are: {labels}.")
 
 
-def editor(caller: Caller) -> Editor:
-    return Editor.agent(caller.step, caller.call_id)
-
-
 def told(block: Block, edit: BlockEdit | None) -> str:
-    """What the model is told of its edit."""
+    """What the model is told of its edit; lines that now repeat others are pointed out."""
     if edit is None:
         return f"Nothing changed: block '{block.label}' already reads so."
-    return f"Done. Block '{block.label}' has {len(block.value):,} of {block.limit:,} characters."
+    done = f"Done. Block '{block.label}' has {len(block.value):,} of {block.limit:,} characters."
+    if block.kind != Block.Kind.TEXT:
+        return done
+    alike = new_duplicates(edit.before, edit.after)
+    notes = [f"'{later.strip()}' says what '{earlier.strip()}' says" for earlier, later in alike]
+    if not notes:
+        return done
+    return f"{done} Note: {'; '.join(notes[:5])}. If one of them is enough, take the other out."

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints, overload
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 if TYPE_CHECKING:
-    from agents.models import Agent, Step
+    from agents.models import Agent, Editor, Step
 
 HEARTBEAT = "request_heartbeat"
 
@@ -32,6 +32,14 @@ class Caller:
     agent: Agent
     step: Step
     call_id: str
+    approved: bool = False
+
+    @property
+    def editor(self) -> Editor:
+        """Who writes to memory when this call does."""
+        from agents.models import Editor
+
+        return Editor.agent(self.step, self.call_id, approved=self.approved)
 
 
 @dataclass(frozen=True)

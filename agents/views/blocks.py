@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST
 from agents.diff import words_changed
 from agents.forms import BlockForm, BlockSettingsForm
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
-from agents.models.block import as_sentence
 from agents.models.block_edit import merged
+from agents.models.editing import as_sentence
 from agents.views.request import Request
 
 

@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET
 from agents import fragments
 from agents.models import Agent, Run
 from agents.models.event import snapshot
+from agents.views import panel
 from agents.views.request import Request
 
 RUNS_A_PAGE = 20
+MOST_RUNS = 200  # on a page that was asked for an old step
 
 
 @login_required
@@ -29,31 +31,54 @@ def home(request: Request) -> HttpResponse:
 @login_required
 @require_GET
 def chat(request: Request, agent_id: UUID) -> HttpResponse:
-    """An agent: conversation and memory, as of one event of its log."""
+    """An agent: conversation and memory, as of one event of its log.
+
+    `?panel=<tab>` opens a tab of the panel; `?step=<id>` shows the transcript around a step.
+    """
     with snapshot():
         agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
-        response = render(request, "agents/chat.html", chat_context(agent) | listed(request))
+        run = run_of_step(agent, request.GET.get("step", ""))
+        context = chat_context(agent, run) | panel.opened(request, agent) | listed(request)
+        response = render(request, "agents/chat.html", context)
     return response
 
 
-def chat_context(agent: Agent) -> dict[str, Any]:
-    """What the chat page is drawn from."""
+def run_of_step(agent: Agent, asked: str) -> int | None:
+    """The run of the step an address names, if the agent has such a step."""
+    if not asked.isdecimal() or len(asked) > 18:
+        return None
+    return agent.runs.filter(steps=int(asked)).values_list("pk", flat=True).first()
+
+
+def chat_context(agent: Agent, run: int | None = None) -> dict[str, Any]:
+    """What the chat page is drawn from, with a run to be shown among the others."""
     return {
         "agent": agent,
-        **transcript(agent),
+        **transcript(agent, at=run),
         **fragments.memory_panel(agent),
         **fragments.status_of(agent),
         **fragments.waiting(agent),
     }
 
 
-def transcript(agent: Agent, before: int | None = None) -> dict[str, Any]:
-    """The newest runs, or those before one, and whether there are older."""
+def transcript(agent: Agent, before: int | None = None, at: int | None = None) -> dict[str, Any]:
+    """The newest runs, or those before one, and whether there are older.
+
+    With `at`, all from that run to the newest; where they are too many, only a page around it, and
+    in `newer` how many follow.
+    """
     runs = Run.objects.shown().filter(agent=agent)
     if before is not None:
         runs = runs.filter(pk__lt=before)
-    newest = list(runs.order_by("-pk")[: RUNS_A_PAGE + 1])
-    return {"runs": newest[:RUNS_A_PAGE][::-1], "has_older": len(newest) > RUNS_A_PAGE}
+    most, newer = RUNS_A_PAGE, 0
+    if at is not None:
+        since = list(runs.filter(pk__gte=at).prefetch_related(None).values_list("pk", flat=True))
+        most = max(RUNS_A_PAGE, len(since) + RUNS_A_PAGE // 2)
+        if most > MOST_RUNS:
+            most, newer = RUNS_A_PAGE, len(since) - RUNS_A_PAGE // 2
+            runs = runs.filter(pk__lt=since[RUNS_A_PAGE // 2])
+    newest = list(runs.order_by("-pk")[: most + 1])
+    return {"runs": newest[:most][::-1], "has_older": len(newest) > most, "newer": newer}
 
 
 def listed(request: Request) -> dict[str, Any]:

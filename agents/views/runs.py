@@ -10,8 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Agent, Run
+from agents.models import Agent, Editor, MemoryRefusal, Run
+from agents.models.editing import as_sentence
 from agents.models.event import snapshot
+from agents.reflection import reflect
 from agents.views.pages import transcript
 from agents.views.request import Request
 
@@ -48,6 +50,28 @@ def stop(request: Request, agent_id: UUID) -> HttpResponse:
     if run := agent.current_run():
         run.stop()
     return done(request, agent)
+
+
+@login_required
+@require_POST
+def reflect_now(request: Request, agent_id: UUID) -> HttpResponse:
+    """Have the agent go over its memory."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    reflect(agent)
+    return done(request, agent)
+
+
+@login_required
+@require_POST
+def undo(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Take back all that a run wrote to memory."""
+    run = find_run(request, agent_id, run_id)
+    try:
+        run.undo_edits(by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        context = {"error": as_sentence(str(refusal)), "agent": run.agent}
+        return render(request, "agents/_refusal.html", context, status=409)
+    return done(request, run.agent)
 
 
 @login_required

@@ -5,14 +5,20 @@
   const badge = document.getElementById("unseen");
   const GLOW = 2000;
   let unseen = 0;
-  const inView = () => inspector.getBoundingClientRect().width > 0 && getComputedStyle(inspector).visibility !== "hidden";
+  const inView = () => Boolean(document.getElementById("core-memory")?.checkVisibility({ visibilityProperty: true }));
   const busy = () => inspector.contains(document.activeElement) || inspector.matches(":hover");
 
   const count = (number) => {
     unseen = number;
-    const shown = document.getElementById("unseen") ?? badge;
-    shown.hidden = !unseen;
-    shown.textContent = unseen;
+    for (const shown of [document.getElementById("unseen") ?? badge, document.getElementById("unseen-blocks")]) {
+      if (!shown) continue;
+      shown.hidden = !unseen;
+      shown.textContent = unseen || "";
+    }
+  };
+  const showMemory = () => {
+    document.dispatchEvent(new CustomEvent("memoryweb:show-tab", { detail: "memory" }));
+    document.dispatchEvent(new CustomEvent("memoryweb:open", { detail: "inspector" }));
   };
   const changed = (view) => {
     const block = view.closest(".block");
@@ -47,7 +53,7 @@
     const link = event.target.closest("[data-show-block]");
     if (link) {
       event.preventDefault();
-      document.dispatchEvent(new CustomEvent("memoryweb:open", { detail: "inspector" }));
+      showMemory();
       const block = document.getElementById(link.dataset.showBlock);
       block?.scrollIntoView({ block: "center" });
       block?.focus({ preventScroll: true });
@@ -84,16 +90,18 @@
     if (event.key === "Escape") { event.stopPropagation(); editor.querySelector("[data-close-editor]").click(); }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.requestSubmit();
   }, true);
+  const swapped = (event) => (event.detail?.ctx?.target instanceof Element ? event.detail.ctx.target : null);
   // What could not be done is said where it was asked for, also when the panel is out of sight.
   document.addEventListener("htmx:after:swap", (event) => {
-    if (event.target.closest?.(".block-notice")?.childElementCount) {
-      document.dispatchEvent(new CustomEvent("memoryweb:open", { detail: "inspector" }));
-    }
+    if (swapped(event)?.closest(".block-notice")?.childElementCount) showMemory();
   });
   // A saved editor leaves no notice behind.
   document.addEventListener("htmx:after:swap", (event) => {
-    const block = event.target.closest?.(".block");
+    const block = swapped(event)?.closest(".block");
     if (block && !block.querySelector("[data-editor]")) block.querySelector(".changed-meanwhile")?.remove();
   });
-  document.addEventListener("memoryweb:opened", (event) => event.detail === "inspector" && count(0));
+  document.addEventListener("memoryweb:opened", (event) => {
+    if (event.detail === "inspector" && !document.getElementById("panel-memory")?.hidden) count(0);
+  });
+  document.addEventListener("memoryweb:tab-shown", (event) => event.detail === "memory" && inView() && count(0));
 })();

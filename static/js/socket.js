@@ -34,6 +34,7 @@
     if (json.refused !== undefined) document.dispatchEvent(new CustomEvent("memoryweb:refused", { detail: json.refused }));
     if (!json.seq) return;
     chat().dataset.seq = json.seq;
+    document.dispatchEvent(new CustomEvent("memoryweb:event", { detail: { kind: json.kind, seq: json.seq } }));
     acking ??= setTimeout(() => {
       acking = null;
       send({ command: "ack", seq: Number(chat().dataset.seq) });

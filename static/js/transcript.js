@@ -4,7 +4,9 @@
   if (!scroller) return;
   const newest = document.getElementById("to-newest");
   const NEAR = 80;
-  let following = true;
+  const asked = new URLSearchParams(location.search).get("step");
+  if (asked && !location.hash && document.getElementById(`step-${asked}`)) location.replace(`#step-${asked}`);
+  let following = !location.hash; // a step that was asked for stays in view
   const toEnd = () => { scroller.scrollTop = scroller.scrollHeight; };
 
   scroller.addEventListener("scroll", () => {

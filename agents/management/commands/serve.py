@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from agents import engine
+from agents import chores, engine
 from agents.accounts import owner
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
@@ -41,6 +41,8 @@ class Command(BaseCommand):
             owner()
         Agent.objects.purge_expired()
         resumed = 0 if settings.HOSTED else engine.resume()
+        if not settings.HOSTED:
+            chores.start()
         self.say(host, port, resumed)
         serve(host, port)
         del lock

@@ -1,0 +1,67 @@
+"""BlockShare: a block that its owner gave to another person, to read or to write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.db.models import Q
+
+from .block import Block
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class BlockShare(models.Model):
+    """Somebody may attach a block to their agents; they, and these, may write if `can_write`."""
+
+    block = models.ForeignKey(Block, models.CASCADE, related_name="shares")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="shares")
+    can_write = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user__username"]
+        constraints = [
+            models.UniqueConstraint(fields=["block", "user"], name="block_is_shared_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.block} with {self.user}"
+
+    @classmethod
+    @transaction.atomic
+    def give(cls, block: Block, user: User, *, can_write: bool) -> BlockShare:
+        """Share a block, or change how; ValidationError with its owner."""
+        if user.pk == block.owner_id:
+            raise ValidationError({"user": f"The block is {user.get_username()}'s own."})
+        share, _ = cls.objects.update_or_create(
+            block=block, user=user, defaults={"can_write": can_write}
+        )
+        block.tell_holders()
+        return share
+
+    @transaction.atomic
+    def take_back(self) -> None:
+        """Share it no more: it leaves that person's agents."""
+        block = self.block
+        held = list(block.agents.filter(owner=self.user).order_by("pk"))
+        self.delete()
+        for agent in held:
+            agent.detach(block)
+        block.tell_holders()
+
+
+def usable_by(user_id: int) -> models.QuerySet[Block]:
+    """The blocks a person may attach: their own, and those they were given."""
+    return Block.objects.filter(Q(owner_id=user_id) | Q(shares__user_id=user_id)).distinct()
+
+
+def may_write(block: Block, user_id: int) -> bool:
+    """Whether a person, and their agents, may write to a block."""
+    if block.owner_id == user_id:
+        return True
+    return BlockShare.objects.filter(block=block, user_id=user_id, can_write=True).exists()

@@ -1,0 +1,40 @@
+"""Reflection: the agent goes over what was said and puts its core memory in order.
+
+A run of its own, with the tools that edit core memory and no others. What is said in it stays out
+of the conversation. Letta calls it sleep-time.
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from agents.models import Agent, Run
+
+EVERY = 5  # runs, where an agent reflects at all and nothing else is set
+
+INSTRUCTIONS = """\
+This is no message of the person: it is time to reflect. Go over the conversation since your last \
+reflection and over your core memory, and put the memory in order with your tools:
+- merge lines that say the same,
+- where two contradict each other, keep what is true now,
+- note what matters later and is not noted yet,
+- shorten what is longer than it need be.
+Leave alone what is in order. When you are done, say in one sentence what you changed, or that \
+nothing had to be."""
+
+
+def reflect(agent: Agent) -> Run:
+    """Have the agent reflect, after what goes on."""
+    return Run.start(agent, INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION)
+
+
+def reflect_if_due(agent: Agent) -> Run | None:
+    """Have the agent reflect if it does so by itself, and enough runs have ended since."""
+    if not agent.reflect_every:
+        return None
+    runs = Run.objects.filter(agent=agent)
+    last = runs.filter(kind=Run.Kind.REFLECTION).order_by("-pk").first()
+    answered = runs.filter(kind=Run.Kind.MESSAGE, status=Run.Status.DONE)
+    if last:
+        answered = answered.filter(pk__gt=last.pk)
+    return reflect(agent) if answered.count() >= agent.reflect_every else None
