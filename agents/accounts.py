@@ -61,7 +61,7 @@ def people() -> Any:
 
 def take_over(user: User) -> None:
     """Give a person what the one owner had before there were accounts."""
-    from .models import Agent, Block
+    from .models import Agent, Block, Tool
 
-    Agent.objects.filter(owner__username=OWNER).update(owner=user)
-    Block.objects.filter(owner__username=OWNER).update(owner=user)
+    for kind in (Agent, Block, Tool):
+        kind._default_manager.filter(owner__username=OWNER).update(owner=user)

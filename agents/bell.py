@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _sockets_loop: asyncio.AbstractEventLoop | None = None
 _followed: Counter[UUID] = Counter()
+_heard: Counter[UUID] = Counter()
 
 
 def of_agent(agent_id: UUID) -> str:
     """The group of the sockets that look at an agent."""
     return f"agent.{agent_id.hex}"
+
+
+def of_log(agent_id: UUID) -> str:
+    """The group of the requests that wait for an agent, and need nothing drawn."""
+    return f"log.{agent_id.hex}"
 
 
 def of_user(user_id: int) -> str:
@@ -48,6 +54,13 @@ def follow(agent_id: UUID, by: int) -> None:
     _followed[agent_id] += by
     if not _followed[agent_id]:
         del _followed[agent_id]
+
+
+def hear(agent_id: UUID, by: int) -> None:
+    """Count the requests of this process that wait for an agent: `by` is 1 or -1 more."""
+    _heard[agent_id] += by
+    if not _heard[agent_id]:
+        del _heard[agent_id]
 
 
 def ring(agent: Agent, events: Sequence[Event]) -> None:
@@ -69,6 +82,8 @@ def ring(agent: Agent, events: Sequence[Event]) -> None:
             for event in events
         ]
         _send(of_agent(agent.pk), {"type": "agent.events", "events": carried})
+    if settings.REDIS_URL or agent.pk in _heard:
+        _send(of_log(agent.pk), {"type": "log", "rests": any(map(lets_rest, events))})
     if any(event.kind in LISTED for event in events):
         _send(of_user(agent.owner_id), {"type": "agents.changed"})
 
@@ -76,6 +91,13 @@ def ring(agent: Agent, events: Sequence[Event]) -> None:
 def ring_gone(agent_id: UUID) -> None:
     """Tell everyone who looks at an agent that it is there no more."""
     _send(of_agent(agent_id), {"type": "agent.events", "events": []})
+
+
+def lets_rest(event: Event) -> bool:
+    """Whether the event tells that a run ended, or waits for a person."""
+    if event.kind == event.Kind.ACTIVITY:
+        return getattr(event.rows.get("run"), "status", "") == "waiting"
+    return event.kind == event.Kind.RUN_CHANGED
 
 
 LISTED = {"agent_changed", "run_began", "run_changed"}  # what the list of agents shows

@@ -17,31 +17,39 @@ def normalised(line: str) -> str:
     return " ".join(MARKS.sub(" ", line).casefold().split())[:LONGEST]
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two normalised lines say the same, or nearly.
+class Line:
+    """A normalised line that others are compared with."""
 
-    Nearly is not enough where they differ in a number: "born in 1971" and "born in 1972".
-    """
-    if one == other:
-        return True
-    if re.findall(r"\d+", one) != re.findall(r"\d+", other):
-        return False
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    bounds = matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE
-    return bounds and matcher.ratio() >= ALIKE
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.numbers = re.findall(r"\d+", text)
+        self._matcher = SequenceMatcher(None, "", text, autojunk=False)
+
+    def says(self, other: Line) -> bool:
+        """Whether two lines say the same, or nearly.
+
+        Nearly is not enough where they differ in a number: "born in 1971" and "born in 1972".
+        """
+        if self.text == other.text:
+            return True
+        longest = 2 * min(len(self.text), len(other.text)) / (len(self.text) + len(other.text))
+        if longest < ALIKE or self.numbers != other.numbers:
+            return False
+        self._matcher.set_seq1(other.text)
+        return self._matcher.quick_ratio() >= ALIKE and self._matcher.ratio() >= ALIKE
 
 
 def duplicates(value: str) -> dict[int, int]:
     """Each line that repeats an earlier one → the earlier one, as indexes of lines."""
     lines = value.split("\n")
     first = max(0, len(lines) - MOST_LINES)
-    seen: list[tuple[int, str]] = []
+    seen: list[tuple[int, Line]] = []
     found: dict[int, int] = {}
     for index in range(first, len(lines)):
-        line = normalised(lines[index])
-        if len(line) < SHORTEST:
+        line = Line(normalised(lines[index]))
+        if len(line.text) < SHORTEST:
             continue
-        earlier = next((place for place, other in seen if alike(line, other)), None)
+        earlier = next((place for place, other in seen if line.says(other)), None)
         if earlier is None:
             seen.append((index, line))
         else:

@@ -6,18 +6,20 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 
 from agents import tools
-from agents.memory import CLASSES, TEMPLATES
-from agents.models import Agent, Block
+from agents.memory import CLASSES, TEMPLATES, Memory
+from agents.models import Agent, Block, Tool
+from agents.tools.memory_methods import method_tools
+from agents.tools.rules import TYPES, wrong
 
 SYSTEM_PROMPT = """\
 You are a helpful assistant with a memory of your own. Your core memory below is always in view: \
 it holds what matters about you and about the person you talk with. When you learn something \
 worth keeping, or something you noted turns out to be wrong, change your core memory with the \
-tools you have, and do it before you answer. Keep it short, true and free of repetition. Do not \
-talk about the memory tools unless you are asked."""
+tools you have, and do it before you answer. Keep it short, true and free of repetition. What need \
+not be in view goes to archival memory, where you can search for it; what was said before can be \
+searched as well. Do not talk about the memory tools unless you are asked."""
 
 
 class TextAsTyped(forms.CharField):
@@ -42,7 +44,8 @@ class NewAgentForm(forms.ModelForm):
 
     memory_class = forms.ChoiceField(
         label="Memory class",
-        choices=[(name, f"{name}: {c.description}") for name, c in CLASSES.items()],
+        choices=lambda: [(name, f"{name}: {c.description}") for name, c in CLASSES.items()],
+        help_text="The blocks to begin with, and the tools that edit them.",
     )
 
     class Meta:
@@ -58,48 +61,8 @@ class NewAgentForm(forms.ModelForm):
     def create(self, owner: User, blocks: list[Block]) -> Agent:
         """Make the agent, with these blocks."""
         values = dict(self.cleaned_data)
-        memory = CLASSES[values.pop("memory_class")]()
-        memory.blocks = {block.label: block for block in blocks}
+        memory = CLASSES[values.pop("memory_class")].holding(blocks)
         return Agent.create(owner, memory=memory, **values)
-
-
-class BlockForm(forms.ModelForm):
-    """A new block."""
-
-    class Meta:
-        model = Block
-        fields = ["label", "description", "value", "limit", "read_only"]
-        field_classes = {"value": TextAsTyped}
-        widgets = {"value": forms.Textarea(attrs={"rows": 3})}
-
-
-class BlockSettingsForm(forms.ModelForm):
-    """A block without its value, which has an editor of its own."""
-
-    class Meta:
-        model = Block
-        fields = ["label", "description", "limit", "read_only"]
-
-
-class BaseNewBlocks(forms.BaseFormSet):
-    """The blocks of a new agent; a form without a label is left out."""
-
-    def clean(self) -> None:
-        labels = [form.cleaned_data.get("label") for form in self.forms if form.is_valid()]
-        for label in {label for label in labels if label and labels.count(label) > 1}:
-            raise ValidationError(f"Two blocks are labelled '{label}'; each needs its own label.")
-
-    def filled(self) -> list[Block]:
-        """The blocks, not yet saved."""
-        return [form.instance for form in self.forms if form.cleaned_data.get("label")]
-
-
-def new_block_form(number: int) -> BlockForm:
-    """An empty form for one more block of a new agent."""
-    return BlockForm(prefix=f"blocks-{number}", use_required_attribute=False, empty_permitted=True)
-
-
-NewBlocks = forms.formset_factory(BlockForm, formset=BaseNewBlocks, extra=0, max_num=50)
 
 
 BUILT_IN = [
@@ -109,14 +72,89 @@ BUILT_IN = [
 ]
 
 
+class ToolChoices(forms.CheckboxSelectMultiple):
+    """Tools, family by family, with what each does."""
+
+    template_name = "agents/_tool_choices.html"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.described: dict[str, str] = {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option: dict[str, Any] = super().create_option(name, value, *args, **kwargs)
+        return option | {"description": self.described.get(str(value), "")}
+
+
+class RulesWidget(forms.Widget):
+    """Tool rules, one row each; rows may be added and left empty."""
+
+    template_name = "agents/_tool_rules.html"
+    parts = ("tool", "type", "children", "most")
+    tool_names: list[str] = []
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        rows = [row if "tool" in row else row_of(row) for row in value or []]
+        context["widget"] |= {"rows": [*rows, {}], "types": TYPES, "tools": self.tool_names}
+        return context
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        """A list of rows, as typed."""
+        given = [data.getlist(f"{name}-{part}") for part in self.parts]
+        return [dict(zip(self.parts, row, strict=True)) for row in zip(*given, strict=False)]
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return False
+
+    def id_for_label(self, id_: str) -> str:
+        return ""
+
+
+def row_of(rule: Any) -> dict[str, str]:
+    """A rule as a row of the form."""
+    return {
+        "tool": str(rule.get("tool_name", "")),
+        "type": str(rule.get("type", "")),
+        "children": ", ".join(map(str, rule.get("children") or [])),
+        "most": str(rule.get("max_count_limit") or ""),
+    }
+
+
+class RulesField(forms.Field):
+    """Tool rules as `agents/tools/rules.py` has them."""
+
+    widget = RulesWidget
+
+    def to_python(self, value: Any) -> list[dict[str, Any]]:
+        return [rule_of(row) for row in value if row["tool"]]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(data) != [rule_of(row_of(rule)) for rule in initial or []])
+
+
+def rule_of(row: dict[str, str]) -> dict[str, Any]:
+    """The rule that a row says; what it lacks is told by `wrong`."""
+    rule: dict[str, Any] = {"tool_name": row["tool"], "type": row["type"]}
+    if row["type"] == "constrain_child_tools":
+        rule["children"] = [name.strip() for name in row["children"].split(",") if name.strip()]
+    if row["type"] == "max_count_per_step":
+        most = row["most"].strip()
+        rule["max_count_limit"] = int(most) if most.isdecimal() and len(most) < 10 else 0
+    return rule
+
+
 class AgentForm(forms.ModelForm):
     """An agent's settings."""
 
     tools = forms.MultipleChoiceField(
-        choices=[(name, name) for name in tools.names()],
-        widget=forms.CheckboxSelectMultiple,
+        widget=ToolChoices,
         required=False,
         help_text="With send_message the agent talks by that tool only, MemGPT style.",
+    )
+    tool_rules = RulesField(
+        required=False,
+        help_text="When a tool may be called and what follows. A row without a tool is no rule.",
     )
     prompt_template = TemplateField(
         label="Core memory is compiled as",
@@ -131,7 +169,9 @@ class AgentForm(forms.ModelForm):
             "model",
             "system_prompt",
             "tools",
+            "tool_rules",
             "prompt_template",
+            "reflect_every",
             "max_steps",
             "context_window",
         ]
@@ -144,3 +184,30 @@ class AgentForm(forms.ModelForm):
         assert isinstance(field, forms.ChoiceField)
         if own not in ("", *TEMPLATES.values()):
             field.choices = [*BUILT_IN, (own, "a template of its own")]
+        families = tool_families(self.instance)
+        chosen, rules = self.fields["tools"], self.fields["tool_rules"]
+        assert isinstance(chosen, forms.MultipleChoiceField)
+        chosen.choices = [(title, [(n, n) for n in family]) for title, family in families.items()]
+        described = {n: text for family in families.values() for n, text in family.items()}
+        chosen.widget.described = described
+        rules.widget.tool_names = list(described)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if reason := wrong(cleaned.get("tool_rules", []), cleaned.get("tools", [])):
+            self.add_error("tool_rules", reason)
+        return cleaned
+
+
+def tool_families(agent: Agent) -> dict[str, dict[str, str]]:
+    """The tools an agent may have: family → name → what it does."""
+    methods = method_tools(CLASSES.get(agent.memory_class, Memory))
+    own = Tool.objects.filter(owner=agent.owner_id).exclude(name__in=[*tools.names(), *methods])
+    families = {
+        "Built in": {name: tools.get(name).description for name in tools.names()},
+        f"Of its memory class, {agent.memory_class}": {
+            name: method.description for name, method in methods.items()
+        },
+        "Your own": dict(own.values_list("name", "description")),
+    }
+    return {title: family for title, family in families.items() if family}

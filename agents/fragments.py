@@ -18,6 +18,7 @@ from agents.context import core_memory
 from agents.llm.windows import DEFAULT
 from agents.models import Agent, BlockEdit, Event, Run, Step
 from agents.models.run import waiting_runs
+from agents.sharing import sharing_of
 
 Kind = Event.Kind
 Rows = dict[str, Any]
@@ -36,13 +37,19 @@ def render(agent: Agent, kind: str, data: dict[str, Any], rows: Rows | None = No
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:
-    """What the core memory panel is drawn from: each block with its `newest_edit`."""
+    """What the core memory panel is drawn from: each block with `newest_edit` and `sharing`."""
     blocks = agent.core_memory()
     edits = BlockEdit.objects.filter(block__in=blocks, version=F("block__version"))
-    newest = {edit.block_id: edit for edit in edits.select_related("step")}
+    newest = {edit.block_id: edit for edit in edits.select_related("step__run")}
+    sharings = sharing_of(blocks, agent.owner_id, but_for=agent.pk)
     for block in blocks:
-        block.newest_edit = newest.get(block.pk)
+        block.newest_edit, block.sharing = newest.get(block.pk), sharings[block.pk]
     return {"blocks": blocks, "compiled": core_memory(agent, blocks)}
+
+
+def page_status(agent: Agent) -> dict[str, Any]:
+    """What the status line and the gauge of a page are drawn from."""
+    return status_of(agent, step=Step.objects.filter(run__agent=agent).order_by("pk").last())
 
 
 def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None) -> dict[str, Any]:
@@ -55,7 +62,7 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
     used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
     window = (step.window if step else 0) or agent.context_window or DEFAULT
     return {
-        "running": latest if latest and latest.status == Run.Status.RUNNING else None,
+        "running": latest if latest and latest.status in Run.ACTIVE else None,
         "last_step": step,
         "tokens_used": used,
         "window": window,
@@ -84,7 +91,7 @@ def _run_changed(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
 
 def _latest(agent: Agent, run: Run) -> dict[str, Any]:
     """The status, from a run that is the newest as long as it goes on."""
-    return status_of(agent, run if run.status == Run.Status.RUNNING else None)
+    return status_of(agent, run if run.status in Run.ACTIVE else None)
 
 
 def _step(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
@@ -100,13 +107,20 @@ def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
 
 
 def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    panel = memory_panel(agent)
-    block = next((b for b in panel["blocks"] if str(b.pk) == data["block"]), None)
-    return {**panel, "block": block} if block else None
+    """One block, with the edit at hand if it is still the newest."""
+    edit, blocks = rows.get("edit"), agent.core_memory()
+    block = next((b for b in blocks if str(b.pk) == data["block"]), None)
+    if block is None:
+        return None
+    if edit is None or edit.version != block.version:
+        edit = block.edits.filter(version=block.version).select_related("step__run").first()
+    block.newest_edit = edit
+    block.sharing = sharing_of([block], agent.owner_id, but_for=agent.pk)[block.pk]
+    return {"block": block, "compiled": core_memory(agent, blocks)}
 
 
 def _archival(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    return {"passages": agent.passages.count()}
+    return {"passages": agent.passage_count}
 
 
 def _text(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:

@@ -41,8 +41,8 @@ class History:
     left out.
     """
 
-    def __init__(self, context_from: int) -> None:
-        self.context_from = context_from
+    def __init__(self, context_from: int, rewritten: int = 0) -> None:
+        self.context_from, self.rewritten = context_from, rewritten
         self.newest = context_from - 1
         self.sent: list[Sent] = []
         self.waiting: list[str] = []  # calls whose returns are still to come
@@ -99,8 +99,9 @@ def history(agent: Agent, aside: int | None = None) -> list[Sent]:
     """The messages in the agent's context, oldest first; at their end those of a run aside."""
     with _choosing:
         kept = _histories.pop(agent.pk, None)
-        if kept is None or kept.context_from != agent.context_from:
-            kept = History(agent.context_from)
+        begins = (agent.context_from, agent.rewritten)
+        if kept is None or (kept.context_from, kept.rewritten) != begins:
+            kept = History(*begins)
         _histories[agent.pk] = kept
         if len(_histories) > KEPT:
             _histories.popitem(last=False)

@@ -103,12 +103,13 @@ def take_step(run: Run) -> Step:
 
 def make_room(run: Run) -> None:
     """Compact as far as it goes, because a person asked for it."""
-    endpoint, model = resolve(run.agent.model)
-    context = compile_context(run.agent, window_of(endpoint, model))
-    compaction = compact(run, context, endpoint, model, all_but_last=True)
+    if not run.made_room:  # else it was interrupted right after
+        endpoint, model = resolve(run.agent.model)
+        context = compile_context(run.agent, window_of(endpoint, model))
+        compact(run, context, endpoint, model, all_but_last=True)
     with transaction.atomic():
         run.go_on()
-        run.end(Reason.COMPACTED if compaction else Reason.NO_ROOM)
+        run.end(Reason.COMPACTED if run.made_room else Reason.NO_ROOM)
 
 
 def fitting_context(run: Run, endpoint: Endpoint, model: str) -> Context:

@@ -56,7 +56,13 @@ class Memory:
 
     description: ClassVar[str] = ""
     template: ClassVar[str] = TAGS_TEMPLATE
-    tool_names: ClassVar[Sequence[str]] = ("core_memory_append", "core_memory_replace")
+    tool_names: ClassVar[Sequence[str]] = (
+        "core_memory_append",
+        "core_memory_replace",
+        "archival_memory_insert",
+        "archival_memory_search",
+        "conversation_search",
+    )
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
         self.blocks: dict[str, Block] = {}

@@ -12,6 +12,8 @@ from django.db.models import Q, QuerySet
 from agents.diff import Piece, words_changed
 from agents.models import Agent, Block, BlockEdit, Step
 
+MOST_STEPS = 2**31  # of an agent; what is asked for beyond, no database can count to
+
 
 @dataclass(frozen=True)
 class PastBlock:
@@ -41,9 +43,11 @@ def steps_of(agent: Agent) -> QuerySet[Step]:
 
 def step_at(agent: Agent, number: int) -> Step | None:
     """The agent's step of that number, counted from 1 over all runs."""
-    if number < 1:
+    if not 1 <= number < MOST_STEPS:
         return None
-    return steps_of(agent).select_related("run__agent")[number - 1 : number].first()
+    # keys alone: whole rows would all be sorted first
+    found = list(steps_of(agent).values_list("pk", flat=True)[number - 1 : number])
+    return Step.objects.select_related("run__agent").filter(pk__in=found).first()
 
 
 def number_of(step: Step) -> int:

@@ -13,6 +13,7 @@ from agents import tools
 from agents.models import Approval, ApprovalNeeded, MemoryRefusal, Message, Run, Step, ToolCall
 from agents.models.message import storable
 from agents.models.statements import insert
+from agents.search import hybrid
 from agents.tools import HEARTBEAT, Caller, Rules, Tool, ToolError
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, Stale, busy
 
@@ -37,28 +38,34 @@ def call_tools(run: Run, step: Step) -> None:
     if run.status != Run.Status.RUNNING:
         return
     offered = tools.of_run(run)
-    for call in step.unanswered():
-        began = time.monotonic()
-        answered = Call(run, step, call, offered.get(call.name)).answer(began)
-        if not answered:
+    unanswered = step.unanswered()
+    for call in unanswered:
+        if not Call(run, step, call, offered).answer(last=call is unanswered[-1]):
             return
-    with transaction.atomic():
-        run.go_on()
-        follow(run, step, offered)
+    if not unanswered:  # interrupted before the step was ended
+        with transaction.atomic():
+            run.go_on()
+            follow(run, step, offered)
 
 
 class Call:
     """One tool call of a step, on its way to its return."""
 
-    def __init__(self, run: Run, step: Step, call: ToolCall, tool: Tool | None) -> None:
-        self.run, self.step, self.call, self.tool = run, step, call, tool
+    def __init__(self, run: Run, step: Step, call: ToolCall, offered: dict[str, Tool]) -> None:
+        self.run, self.step, self.call, self.offered = run, step, call, offered
+        self.tool = offered.get(call.name)
         self.rules = Rules(run.agent.tool_rules)
         self.approval = step.approval(call.id)
         approved = self.approval is not None and self.approval.status == Decided.APPROVED
         self.caller = Caller(run.agent, step, call.id, approved)
 
-    def answer(self, began: float) -> bool:
-        """Run the call and store its return; False where it waits for approval instead."""
+    def answer(self, *, last: bool) -> bool:
+        """Run the call and store its return; False where it waits for approval instead.
+
+        With the `last` call's return the step ends, in the same transaction.
+        """
+        began = time.monotonic()
+        hybrid.get_ready(self.call)
         for _ in range(ATTEMPTS):
             prepared = self.prepare()
             try:
@@ -67,16 +74,21 @@ class Call:
                     given = self.perform(prepared)
                     if given is None:
                         return False
-                    took = int((time.monotonic() - began) * 1000)
-                    answer_call(self.run, self.step, self.call, given, took)
+                    self.store(given, int((time.monotonic() - began) * 1000), last=last)
                     return True
             except Stale:
                 logger.info("%s runs again: its memory changed meanwhile.", self.call.name)
         with transaction.atomic():
             self.run.go_on()
             words = f"Error: {busy(self.call.name)}"
-            answer_call(self.run, self.step, self.call, Return(words, failed=True), None)
+            self.store(Return(words, failed=True), None, last=last)
         return True
+
+    def store(self, given: Return, milliseconds: int | None, *, last: bool) -> None:
+        """Store the return; after the last one, say what follows."""
+        answer_call(self.run, self.step, self.call, given, milliseconds, told=not last)
+        if last:
+            follow(self.run, self.step, self.offered)
 
     def prepare(self) -> Prepared | None:
         """Run a custom tool in the sandbox, outside any transaction, as it may take seconds."""
@@ -181,9 +193,16 @@ def refused(approval: Approval) -> str:
 
 
 def answer_call(
-    run: Run, step: Step, call: ToolCall, given: Return, milliseconds: int | None
+    run: Run,
+    step: Step,
+    call: ToolCall,
+    given: Return,
+    milliseconds: int | None,
+    *,
+    told: bool = True,
 ) -> None:
-    """Store a call's return; from now on it has run."""
+    """Store a call's return; from now on it has run. `told`: pages hear of it at once."""
+    events = [step.changed()] if told else []
     answer = Message(
         agent=run.agent,
         run=run,
@@ -195,7 +214,7 @@ def answer_call(
         is_error=given.failed,
         aside=run.aside is not None,
         duration_ms=milliseconds,
-        number=run.agent.record(step.changed(), messages=1),
+        number=run.agent.record(*events, messages=1),
     )
     insert(answer)
     step.said.append(answer)
@@ -212,7 +231,7 @@ def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
             "answered" if ending[0].name == "send_message" else f"{ending[0].name} ends the turn"
         )
         step.end(named, Reason.ANSWERED)
-    elif run.answered_steps() >= run.agent.max_steps:
+    elif run.answered_steps() >= run.step_limit:
         step.end("the last step allowed", Reason.MAX_STEPS)
     elif failed:
         step.end("a tool call failed, so the agent sees why and goes on")

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
-
-from jsonschema import SchemaError
-from jsonschema.exceptions import best_match
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 TYPES: dict[str, type] = {"list": list, "object": dict}
 
@@ -31,32 +23,18 @@ def wrong(kind: str, schema: dict[str, Any] | None, value: str) -> str:
         return "it would be nested too deeply"
     if not isinstance(given, TYPES[kind]):
         return f"it would be {in_words(given)}, not a JSON {kind}"
-    return misfit(schema, given) if schema else ""
-
-
-def misfit(schema: dict[str, Any], given: Any) -> str:
-    """Where a value does not fit its schema; "" if it does."""
-    try:
-        error = best_match(_validator(json.dumps(schema)).iter_errors(given))
-    except (Unresolvable, RecursionError) as unresolved:
-        return f"its schema cannot be applied ({unresolved})"
-    if error is None:
+    if not schema:
         return ""
-    place = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"it would not fit the block's schema: {place and f'at {place}, '}{error.message[:300]}"
+    from agents.json_schema import misfit
+
+    return misfit(schema, given)
 
 
 def wrong_schema(schema: Any) -> str:
-    """What is wrong with a schema; "" if nothing is."""
-    if not isinstance(schema, dict):
-        return "A schema is a JSON object."
-    try:
-        validator_for(schema).check_schema(schema)
-    except SchemaError as error:
-        return f"This is no JSON Schema: {error.message[:300]}"
-    except RecursionError:
-        return "The schema is nested too deeply."
-    return ""
+    """What is wrong with a schema, in a sentence; "" if nothing is."""
+    from agents import json_schema
+
+    return json_schema.wrong_schema(schema)
 
 
 def empty(kind: str) -> str:
@@ -67,11 +45,3 @@ def empty(kind: str) -> str:
 def in_words(given: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
     return names.get(type(given), "null" if given is None else "a number")
-
-
-@lru_cache(maxsize=256)
-def _validator(schema: str) -> Validator:
-    """A schema's validator, which fetches nothing from elsewhere."""
-    known = json.loads(schema)
-    validator: Validator = validator_for(known)(known, registry=Registry())
-    return validator

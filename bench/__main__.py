@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from . import processes
-from .cast import LONG, MANY, PAGE, SHORT, Cast
+from .cast import FULL, LONG, MANY, PAGE, SHORT, Cast
 from .client import Page, RawClient, Timing
 from .processes import BenchError, Server
 
@@ -83,7 +83,8 @@ async def measure(server: Server, raw: RawClient, cast: Cast, samples: int) -> l
         *await one_step(server, raw, cast, samples),
         await two_steps(server, raw, cast, samples),
     ]
-    rows += [*await histories(server, cast, samples), *page(server, cast)]
+    rows += [*await histories(server, cast, samples), await compactions(server, cast)]
+    rows += page(server, cast)
     rows += [await throughput(server, raw, cast, samples), idle]
     rows.append(Row("memory, after all of this", "MB", [server.memory()]))
     return rows
@@ -130,6 +131,15 @@ async def histories(server: Server, cast: Cast, samples: int) -> list[Row]:
         Row(f"ratio of {LONG:,} to {SHORT:,}", "×", [ratio], aim=1.2),
         Row("ratio, with equally many in context", "×", [alike]),
     ]
+
+
+async def compactions(server: Server, cast: Cast) -> Row:
+    """A message before whose answer most of a full window is summarised and leaves."""
+    timings = []
+    for agent in cast.full:
+        async with Page(server, agent) as page:
+            timings.append(await page.say())
+    return Row(f"message that compacts {FULL} messages", "ms", took(timings))
 
 
 def page(server: Server, cast: Cast) -> list[Row]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from agents.models import Agent
 
 SHORT, LONG, PAGE = 10, 10_000, 5_000  # stored messages
+FULL = 300  # stored messages, all in a window that they fill
+FULL_WINDOW = 16_000  # tokens
+FULL_AGENTS = 10
 MANY = 8
 BATCH = 2000  # rows written at once
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
@@ -37,6 +40,7 @@ class Cast:
     lean: str = ""  # with as many messages as `long`, and as few in its context as `short`
     page: str = ""
     many: list[str] = field(default_factory=list)
+    full: list[str] = field(default_factory=list)  # whose next message makes room
     request: dict[str, Any] = field(default_factory=dict)
 
 
@@ -53,6 +57,7 @@ def make() -> Cast:
         lean=str(make_agent("Lean", LONG, in_context=SHORT).pk),
         page=str(make_agent("Page", PAGE).pk),
         many=[str(make_agent(f"One of {MANY}").pk) for _ in range(MANY)],
+        full=[str(make_full(number).pk) for number in range(FULL_AGENTS)],
         request=json.loads(compile_context(alone).body("stub")),
     )
 
@@ -70,6 +75,13 @@ def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> A
         write_history(agent, messages // 2)
     if in_context is not None:
         Agent.objects.filter(pk=agent.pk).update(context_from=messages - in_context + 1)
+    return agent
+
+
+def make_full(number: int) -> Agent:
+    """An agent whose window is full."""
+    agent = make_agent(f"Full {number}", FULL)
+    agent.configure(context_window=FULL_WINDOW)
     return agent
 
 

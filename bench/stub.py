@@ -25,7 +25,9 @@ WORDS = (
 ARGUMENTS = ['{"label"', ': "human"', ', "content', '": "', "Likes", " cherry", " pie", '."}']
 MOMENT = "0" * 20  # stands where the moment of sending goes
 CALL_ID = "c" * 20  # stands where a number goes
-USAGE = {"prompt_tokens": 1000, "completion_tokens": 24, "total_tokens": 1024}
+BYTES_PER_TOKEN = 4
+TOKENS = 1_000_000_000  # stands where the number of the request's tokens goes
+USAGE = {"prompt_tokens": TOKENS, "completion_tokens": 24, "total_tokens": 0}
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
     b"Connection: keep-alive\r\n\r\n"
@@ -109,11 +111,17 @@ class Stub(asyncio.Protocol):
         elif asks_for_edit(request):
             number = b"%020d" % next(self.numbers)
             self.transport.write(HEAD + CALL.replace(CALL_ID.encode(), number))
-            self.transport.write(REST_OF_CALL)
+            self.transport.write(counted(REST_OF_CALL, request))
         else:
             moment = b"%020d" % time.monotonic_ns()
             self.transport.write(HEAD + TEXT.replace(MOMENT.encode(), moment))
-            self.transport.write(REST_OF_TEXT)
+            self.transport.write(counted(REST_OF_TEXT, request))
+
+
+def counted(answer: bytes, request: bytearray) -> bytes:
+    """An answer's end, reporting how long the request was; spaces keep it as long as it was."""
+    tokens = str(len(request) // BYTES_PER_TOKEN)
+    return answer.replace(str(TOKENS).encode(), tokens.ljust(len(str(TOKENS))).encode())
 
 
 def asks_for_edit(request: bytearray) -> bool:

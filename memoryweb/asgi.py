@@ -11,12 +11,13 @@ http = get_asgi_application()
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 
+from agents.api.asgi import ApiHandler
 from agents.routing import websocket_urlpatterns
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": ApiHandler(http),
         "websocket": SameOriginSocket(
             AuthMiddlewareStack(SingleUserSocket(URLRouter(websocket_urlpatterns)))  # type: ignore[arg-type]
         ),

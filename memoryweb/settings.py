@@ -9,6 +9,8 @@ from typing import Any
 
 import environ
 
+from agents.prices import load_prices
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 if (BASE_DIR / ".env").exists():
@@ -153,6 +155,7 @@ OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MODEL = env.str("MEMORYWEB_MODEL", default="")
 MODEL_TIMEOUT = env.float("MEMORYWEB_MODEL_TIMEOUT", default=60.0)
 EMBEDDING_MODEL = env.str("MEMORYWEB_EMBEDDING_MODEL", default="")
+PRICES = load_prices(env.str("MEMORYWEB_PRICES", default=""))
 ENDPOINTS = dict(pair.split("=", 1) for pair in env.str("MEMORYWEB_ENDPOINTS", default="").split())
 ENDPOINT_KEYS = {
     name: env.str(f"MEMORYWEB_ENDPOINT_KEY_{name.upper()}", default="") for name in ENDPOINTS

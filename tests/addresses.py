@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 from django.apps import apps
 from django.urls import URLPattern, reverse
+from django.utils import timezone
 
-from agents.models import Agent, Editor, Run
+from agents.models import Agent, Approval, Compaction, Editor, Passage, Run, Step
 from agents.urls import urlpatterns
 
 
@@ -18,7 +20,37 @@ def ids_of(agent: Agent) -> dict[str, Any]:
     assert edit is not None
     failed = Run.objects.create(agent=agent, key="failed", text="Hello", status=Run.Status.FAILED)
     Run.objects.create(agent=agent, key="queued", text="Still there?")
-    return {"agent_id": agent.pk, "block_id": block.pk, "edit_id": edit.pk, "run_id": failed.pk}
+    step = Step.objects.create(run=failed, number=1, model="m", endpoint="e", status="failed")
+    sizes = {"first": 1, "last": 2, "tokens_before": 9, "tokens_after": 3}
+    made = Compaction.objects.create(agent=agent, run=failed, written_by="model", **sizes)
+    asked = Approval.objects.create(step=step, tool_call_id="c", why="w", expires_at=timezone.now())
+    passage = Passage.insert(agent, "Likes pie", by=Editor.person(agent.owner))
+    return {
+        "agent_id": agent.pk,
+        "block_id": block.pk,
+        "edit_id": edit.pk,
+        "run_id": failed.pk,
+        "step_id": step.pk,
+        "compaction_id": made.pk,
+        "approval_id": asked.pk,
+        "passage_id": passage.pk,
+        "number": 1,
+        "version": 0,
+        "name": "history",
+    }
+
+
+def ids_of_nothing() -> dict[str, Any]:
+    """Ids that name nothing, but where they are no key."""
+    rows = ("block_id", "edit_id", "run_id", "step_id", "compaction_id", "approval_id")
+    nothing: dict[str, Any] = dict.fromkeys([*rows, "passage_id"], 999_999)
+    return nothing | {
+        "agent_id": uuid4(),
+        "block_id": uuid4(),
+        "number": 1,
+        "version": 0,
+        "name": "history",
+    }
 
 
 def addresses(ids: dict[str, Any]) -> dict[str, str]:
@@ -30,6 +62,17 @@ def addresses(ids: dict[str, Any]) -> dict[str, str]:
         if pattern.name and needed.keys() <= ids.keys():
             found[pattern.name] = reverse(pattern.name, kwargs={name: ids[name] for name in needed})
     return found
+
+
+def naming_rows() -> set[str]:
+    """The names of addresses below an agent that name a row besides it."""
+    return {
+        pattern.name
+        for pattern in urlpatterns
+        if isinstance(pattern, URLPattern)
+        and pattern.name
+        and any(name.endswith("_id") for name in pattern.pattern.converters.keys() - {"agent_id"})
+    }
 
 
 def of_agents(ids: dict[str, Any]) -> dict[str, str]:

@@ -43,6 +43,7 @@ def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
         OPENAI_API_KEY="",
         OPENAI_BASE_URL="",
         MODEL="",
+        EMBEDDING_MODEL="",
         ENDPOINTS={},
         ENDPOINT_KEYS={},
         ACCOUNTS=False,

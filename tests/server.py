@@ -170,6 +170,7 @@ class MemoryWeb:
                 f"blocks-{number}-label": label,
                 f"blocks-{number}-value": value,
                 f"blocks-{number}-limit": limit,
+                f"blocks-{number}-kind": "text",
             }
         response = self.post("/agents/new/", **form)
         made = re.search(r"/agents/([0-9a-f-]{36})/", response.getheader("Location", ""))

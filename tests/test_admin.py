@@ -13,7 +13,22 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.memory import ChatMemory
-from agents.models import Agent, Block, BlockEdit, Editor, Event, Message, Run, Step
+from agents.models import (
+    Agent,
+    Approval,
+    Block,
+    BlockEdit,
+    BlockShare,
+    Compaction,
+    Editor,
+    Event,
+    Message,
+    Part,
+    Passage,
+    Run,
+    Step,
+    Tool,
+)
 from tests.conftest import Ask
 from tests.fake_openai import FakeOpenAI, calls, reasoning, status, text
 
@@ -264,6 +279,144 @@ def test_blocks_deleted_in_bulk_are_told_as_well(desk: Client, human: Block, age
     assert Block.objects.count() == 1
 
 
+# -- typed blocks ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tasks(agent: Agent, alice: User) -> Block:
+    """A JSON list of texts in Alice's agent."""
+    schema = {"items": {"type": "string"}}
+    block = Block.objects.create(
+        owner=alice, label="tasks", value='["one"]', kind="list", schema=schema
+    )
+    agent.attach(block)
+    return block
+
+
+def test_a_value_that_breaks_its_kind_is_refused(desk: Client, tasks: Block) -> None:
+    for value, reason in (("1. one", "it would no longer be JSON"), ("[1]", "is not of type")):
+        response = saved(desk, tasks, opened(desk, tasks), value=value)
+        assert reason in response.content.decode()
+    assert (tasks.value, tasks.version) == ('["one"]', 0)
+
+
+def test_value_and_kind_may_change_together(desk: Client, tasks: Block) -> None:
+    saved(desk, tasks, opened(desk, tasks), value="one", kind="text", limit="3")
+    assert (tasks.kind, tasks.value, tasks.schema, tasks.limit) == ("text", "one", None, 3)
+    form = opened(desk, tasks)
+    more = {"kind": "object", "limit": "300", "schema": '{"required": ["a"]}'}
+    saved(desk, tasks, form, value='{"a": 1}', ask_before_write="on", **more)
+    assert (tasks.kind, tasks.value, tasks.ask_before_write) == ("object", '{"a": 1}', True)
+    assert tasks.schema == {"required": ["a"]}
+    assert [edit.after for edit in tasks.edits.order_by("version")] == ["one", '{"a": 1}']
+
+
+def test_an_empty_text_becomes_an_empty_list(desk: Client, human: Block, alice: User) -> None:
+    human.set_value("", by=Editor.person(alice))
+    saved(desk, human, opened(desk, human), kind="list")
+    assert (human.kind, human.value) == ("list", "[]")
+
+
+def test_saving_a_typed_block_without_a_change_writes_nothing(
+    desk: Client, tasks: Block, agent: Agent
+) -> None:
+    before = kinds(agent)
+    assert saved(desk, tasks, opened(desk, tasks)).status_code == 302
+    assert (kinds(agent), tasks.version) == (before, 0)
+
+
+# -- archival memory -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def passage(agent: Agent, alice: User) -> Passage:
+    return Passage.insert(agent, "Sarah likes pie", ["food"], by=Editor.person(alice))
+
+
+def test_a_passage_is_changed_by_its_verb(
+    desk: Client, passage: Passage, agent: Agent, operator: User
+) -> None:
+    form = opened(desk, passage)
+    given = {"text": "Sarah likes cake\r\nand pie", "tags": '["food", " sweet "]'}
+    assert saved(desk, passage, form, **given).status_code == 302
+    assert (passage.text, passage.tags) == ("Sarah likes cake\nand pie", ["food", "sweet"])
+    assert (passage.editor_kind, passage.user) == (Editor.ADMIN, operator)
+    assert kinds(agent)[-1] == Event.Kind.ARCHIVAL_CHANGED
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"text": " "}, "The passage is empty"),
+        ({"text": "x" * 100_001}, "100,000 is the most"),
+        ({"tags": '{"a": 1}'}, "Tags are a list of strings"),
+        ({"tags": '[""]'}, "One of the tags is empty"),
+    ],
+)
+def test_a_passage_that_cannot_be_is_refused_in_its_own_words(
+    changes: dict[str, str], words: str, desk: Client, passage: Passage
+) -> None:
+    response = saved(desk, passage, opened(desk, passage), **changes)
+    assert words in response.content.decode()
+    assert (passage.text, passage.tags) == ("Sarah likes pie", ["food"])
+
+
+def test_a_passage_is_put_away_and_deleted(desk: Client, agent: Agent) -> None:
+    page = FormOfPage(desk.get(reverse("admin:agents_passage_add")).content.decode())
+    given = {"agent": str(agent.pk), "text": "Riga is in Latvia", "tags": "[]"}
+    response = desk.post(reverse("admin:agents_passage_add"), {**page.fields, **given})
+    assert response.status_code == 302
+    passage = agent.passages.get()
+    assert (passage.text, passage.editor_name) == ("Riga is in Latvia", "olga")
+    desk.post(address(passage, "delete"), {"post": "yes"})
+    assert not agent.passages.exists()
+    assert kinds(agent)[-2:] == [Event.Kind.ARCHIVAL_CHANGED] * 2
+    agent.refresh_from_db()
+    assert agent.passage_count == 0
+
+
+# -- custom tools ----------------------------------------------------------------------------------
+
+
+def test_a_tool_is_read_off_its_source(desk: Client, alice: User) -> None:
+    add = reverse("admin:agents_tool_add")
+    page = FormOfPage(desk.get(add).content.decode())
+    given = {**page.fields, "owner": str(alice.pk)}
+    wrong = desk.post(add, {**given, "source": "def dice(sides: int):\n    return 4"})
+    assert wrong.status_code == 200
+    assert "docstring" in wrong.content.decode()
+    assert not Tool.objects.exists()
+    assert desk.post(add, {**given, "source": SOURCE.replace("\n", "\r\n")}).status_code == 302
+    tool = Tool.objects.get()
+    assert (tool.name, tool.owner, tool.tags) == ("roll_dice", alice, [])
+    assert tool.json_schema["parameters"]["required"] == ["sides"]
+    renamed = SOURCE.replace("roll_dice", "throw_dice")
+    saved(desk, tool, opened(desk, tool), source=renamed, name="")
+    assert tool.name == "throw_dice"
+
+
+# -- what a step sent ------------------------------------------------------------------------------
+
+
+def test_a_step_says_whether_its_request_is_proven(
+    desk: Client, ask: Ask, model: FakeOpenAI
+) -> None:
+    model.script(text("Hello."))
+    step = ask().steps.get()
+    assert "byte for byte" in desk.get(address(step)).content.decode()
+    Part.objects.update(text="Tampered with")
+    assert "It is not what was sent" in desk.get(address(step)).content.decode()
+    Step.objects.update(request={})
+    assert "Nothing was kept of it." in desk.get(address(step)).content.decode()
+
+
+def test_an_agents_new_settings_are_in_the_admin(desk: Client, agent: Agent) -> None:
+    agent.configure(tool_rules=[{"tool_name": "core_memory_append", "type": "run_first"}])
+    form = opened(desk, agent)
+    saved(desk, agent, form, reflect_every="5", context_window="9000", name="Coach")
+    assert (agent.reflect_every, agent.context_window, agent.name) == (5, 9000, "Coach")
+
+
 # -- agents ----------------------------------------------------------------------------------------
 
 
@@ -359,9 +512,38 @@ def history(ask: Ask, model: FakeOpenAI, agent: Agent, human: Block, alice: User
     assert edit is not None
     human.undo(edit, by=Editor.person(alice, Editor.API))
     Event.objects.create(agent=agent, seq=agent.last_seq + 100, kind=Event.Kind.TEXT)
+    step = Step.objects.all()[0]
+    Approval.objects.create(
+        step=step, tool_call_id="call", why=NASTY, reason=NASTY, expires_at=step.started_at
+    )
+    Compaction.objects.create(
+        agent=agent,
+        run=step.run,
+        first=1,
+        last=2,
+        tokens_before=100,
+        tokens_after=10,
+        summary=NASTY,
+        written_by=Compaction.Author.MODEL,
+    )
+    BlockShare.give(human, User.objects.create_user("carol"), can_write=True)
+    Passage.insert(agent, NASTY, ["<i>travel</i>"], by=Editor.person(alice))
+    Tool.from_source(alice, SOURCE)
 
 
-KINDS: list[Any] = [Agent, Block, BlockEdit, Event, Message, Run, Step]
+NASTY = "Hello <script>alert(1)</script>"
+SOURCE = '''
+def roll_dice(sides: int) -> str:
+    """Roll dice <script>alert(1)</script>.
+
+    Args:
+        sides (int): How many sides they have.
+    """
+    return "4"
+'''
+LOOKED_AT: list[Any] = [BlockEdit, Event, Message, Run, Step]
+LOOKED_AT += [Approval, BlockShare, Compaction, Part]
+KINDS: list[Any] = [Agent, Block, Passage, Tool, *LOOKED_AT]
 
 
 def listed(kind: Any) -> str:
@@ -389,7 +571,7 @@ def test_every_row_opens_and_what_the_model_said_is_no_markup(desk: Client, hist
 def test_every_filter_of_a_list_opens(desk: Client, history: None) -> None:
     for kind in KINDS:
         rows = desk.get(listed(kind)).context["cl"]
-        assert rows.filter_specs
+        assert rows.filter_specs or kind is Part  # texts and their SHA-256, nothing to filter by
         # A choice of each filter at a time, until each has had all its choices.
         for chosen in zip_longest(*(spec.choices(rows) for spec in rows.filter_specs)):
             query = "&".join(choice["query_string"][1:] for choice in chosen if choice)
@@ -397,7 +579,7 @@ def test_every_filter_of_a_list_opens(desk: Client, history: None) -> None:
 
 
 def test_what_was_said_and_done_is_only_looked_at(desk: Client, history: None) -> None:
-    for kind in (BlockEdit, Event, Message, Run, Step):
+    for kind in LOOKED_AT:
         row = kind.objects.all()[0]
         add = reverse(f"admin:agents_{kind._meta.model_name}_add")
         assert desk.get(add).status_code == 403
@@ -409,7 +591,8 @@ def test_what_was_said_and_done_is_only_looked_at(desk: Client, history: None) -
 
 def test_rows_are_found_by_the_id_in_an_agents_address(desk: Client, history: None) -> None:
     agent = Agent.objects.get()
-    for kind in (Agent, Event, Message, Run, Step):
+    of_agents: list[Any] = [Agent, Approval, Compaction, Event, Message, Part, Passage, Run, Step]
+    for kind in of_agents:
         found = desk.get(listed(kind), {"q": str(agent.pk)}).context["cl"]
         assert found.result_count == kind.objects.count() > 0
 

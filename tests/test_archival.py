@@ -123,11 +123,17 @@ def test_every_change_is_in_the_log_and_drawn(agent: Agent, by: Editor) -> None:
         {"passage": passage.pk}, {"passage": passage.pk}, {"recalled": [passage.pk]},
         {"passage": passage.pk},
     ]  # fmt: skip
-    Passage.objects.bulk_create(
-        Passage(agent=agent, text="x", editor_kind="api", editor_name="x") for _ in range(1_234)
-    )
+    agent.passage_count = 1_234
     drawn = fragments.render(agent, events[0].kind, events[0].data)
     assert '<span id="archival-count">1,234</span>' in drawn
+
+
+def test_the_agent_knows_how_many_passages_it_has(agent: Agent, by: Editor) -> None:
+    passages = [Passage.insert(Agent.objects.get(), f"note {n}", by=by) for n in range(3)]
+    passages[0].edit(text="another", by=by)
+    passages[1].remove()
+    agent.refresh_from_db()
+    assert agent.passage_count == passages[1].agent.passage_count == 2
 
 
 def test_passages_go_with_their_agent(agent: Agent, by: Editor) -> None:

@@ -40,8 +40,8 @@ def talk(agent: Agent, exchanges: int, length: int = 230) -> None:
 
 @pytest.fixture
 def small(agent: Agent) -> Agent:
-    """The agent with a window of 4000 tokens."""
-    agent.configure(context_window=4000)
+    """The agent with a window of 4000 tokens, and tools that leave most of it."""
+    agent.configure(context_window=4000, tools=["core_memory_append", "core_memory_replace"])
     return agent
 
 

@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from agents.llm.demo import MODEL, DemoTransport
+from agents.reflection import INSTRUCTIONS
 
 HEARTBEAT = "request_heartbeat"
 TOOLS = {
@@ -524,7 +525,8 @@ def test_an_error_is_told_plainly_and_not_tried_again(error):
     made, last = converse("My name is Sarah", "Name: Bob", returns=error)
     assert made == [replace("Name: Bob", "Name: Sarah")]
     assert last.text.startswith("I could not save “Name: Sarah”: ")
-    assert "No luck" in last.text or error.split(";")[0] in last.text
+    plain = error.removeprefix("Error: ").split(";")[0]
+    assert "No luck" in last.text or plain in last.text
 
 
 def test_one_of_two_edits_may_fail():
@@ -647,20 +649,7 @@ def test_thinking_comes_before_the_answer(text):
 def test_anything_else_is_answered_with_what_it_is_and_what_to_try(text):
     answer = say(text).text
     assert "no language model" in answer
-    assert answer.count("\n- ") == 3
-
-
-def test_a_conversation_is_summarised_by_extract():
-    heard = hear(
-        [
-            {"role": "system", "content": "Summarise this conversation."},
-            {
-                "role": "user",
-                "content": "user: My name is Sarah\nassistant: Ok\nuser: nice weather",
-            },
-        ]
-    )
-    assert heard.text == "In short:\n- user: My name is Sarah"
+    assert answer.count("\n- ") == 4
 
 
 # -- archival memory and tasks ---------------------------------------------------------------
@@ -744,3 +733,380 @@ def test_an_empty_queue_is_said_to_be_empty():
     assert converse("Complete your tasks", "", TASKS, "None")[1].text == (
         "There are no tasks in the queue."
     )
+
+
+# -- archival memory -------------------------------------------------------------------------
+
+MEMORY = {
+    **TOOLS,
+    "archival_memory_insert": ["content", "tags"],
+    "archival_memory_search": ["query", "tags", "tag_match_mode", "top_k"],
+    "conversation_search": ["query", "roles", "limit"],
+}
+LONG = "the boiler is bled by opening the small valve on its left side " * 3
+
+
+def found(*texts: str, **more: Any) -> str:
+    """Search results as the built-in tools return them; what is of rats scores least."""
+    results = [
+        {"id": 1, "time": "2026-05-03T10:00:00Z", **more, "text": text, "score": score}
+        for text in texts
+        for score in [1.5 if "Rats" in text else 8.2]
+    ]
+    return json.dumps({"results": results})
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "tags"),
+    [
+        ("Remember for later that the wifi password is hunter2", "the wifi password is hunter2",
+         None),
+        ("Please remember for later: tea at five", "tea at five", None),
+        ("Save for later that tea is at five", "tea is at five", None),
+        ("Put in your archive that tea is at five.", "tea is at five", None),
+        ("Note in your archive: tea is at five", "tea is at five", None),
+        ("Can you make a note in your archive that tea is at five?", "tea is at five", None),
+        ("Put in your archive that we met in Rome. Tag it travel and Italy.", "we met in Rome",
+         ["travel", "Italy"]),
+        ("Remember that we met in Rome, tagged travel", "we met in Rome", ["travel"]),
+        ("Archive this: we met in Rome (tags: travel, Italy)", "we met in Rome",
+         ["travel", "Italy"]),
+        (f"Remember this: {LONG}", LONG.strip(), None),
+        (f"I like {LONG}", f"Likes {LONG.strip()}", None),
+    ],
+)  # fmt: skip
+def test_what_is_for_later_goes_to_archival_memory(text, content, tags):
+    made, last = converse(text, tools=MEMORY, returns="Done. It is passage 3 of archival memory.")
+    assert made == [("archival_memory_insert", content, *([tags] if tags else []))]
+    assert last.text.startswith(f"Saved to archival memory: “{content}”")
+    assert all(tag in last.text for tag in tags or [])
+
+
+def test_without_an_archive_what_is_for_later_goes_to_core_memory():
+    assert say("Remember for later that tea is at five").made() == [append("Tea is at five")]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("What do you have in your archive about Rome?", "Rome"),
+        ("What's in your archive on Rome?", "Rome"),
+        ("Look in your archive for Rome", "Rome"),
+        ("Look in your memory for Rome", "Rome"),
+        ("search your archive for Rome", "Rome"),
+        ("What does your archive say about Rome?", "Rome"),
+        ("Do you have anything about Rome in your archive?", "Rome"),
+        ("Is there anything in your archive about Rome?", "Rome"),
+        ("What is in your archive?", ""),
+    ],
+)
+def test_the_archive_is_searched_in_many_words(text, query):
+    made, last = converse(text, tools=MEMORY, returns=found("We met in Rome", "Rats in a cellar"))
+    assert made == [("archival_memory_search", query)]
+    assert "- We met in Rome" in last.text
+    assert "Rats" not in last.text
+    assert "found nothing" in converse(text, tools=MEMORY, returns=found())[1].text
+
+
+def test_the_archive_is_searched_by_tag():
+    heard = say("What do you have in your archive about Rome, tagged travel?", tools=MEMORY)
+    assert heard.made() == [("archival_memory_search", "Rome", ["travel"])]
+
+
+# -- questions that core memory cannot answer ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "text_found"),
+    [
+        ("What is the wifi password?", "wifi password", "the wifi password is hunter2"),
+        ("Where do I live?", "live", "They live in Rome since 2019"),
+        ("Tell me about the lake", "lake", "We walked around the lake"),
+        ("Do you know when the meeting starts?", "meeting starts", "The meeting starts at 5"),
+    ],
+)
+def test_what_core_memory_does_not_say_is_looked_up_once(text, query, text_found):
+    unrelated = found("Rats in a cellar")
+    made, last = converse(text, "Name: Bob", MEMORY, found("Rats in a cellar", text_found))
+    assert made == [("archival_memory_search", query)]
+    assert last.text == f"My archive says: “{text_found}”"
+    made, last = converse(text, "Name: Bob", MEMORY, unrelated)
+    assert made == [("archival_memory_search", query)]
+    assert last.text.startswith("I do not know")
+    assert "Rats" not in last.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hi!", "How are you?", "What is my name?", "Show me some code", "Thanks", "What can you do?",
+     "Where is the spare key?", "I like jazz, do you?"],
+)  # fmt: skip
+def test_nothing_is_looked_up_that_is_known_or_not_asked(text):
+    heard = say(text, "Name: Bob\nThe spare key is under the mat", MEMORY)
+    assert [name for name, *_ in heard.made()] in ([], ["core_memory_append"])
+
+
+def test_an_empty_archive_is_not_searched():
+    prompt = system("Name: Bob")
+    prompt["content"] += "\n\n<memory_metadata>\n0 passages are in archival memory.\n"
+    asked = [prompt, {"role": "user", "content": "What is the wifi password?"}]
+    assert hear(asked, MEMORY).made() == []
+
+
+def test_a_line_of_core_memory_that_has_all_the_words_answers():
+    text = say("Where is the spare key?", "Name: Bob\nThe spare key is under the mat").text
+    assert text == "The spare key is under the mat."
+
+
+# -- recall memory ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "roles"),
+    [
+        ("What did I say about cats?", "cats", ["user"]),
+        ("What did I say about cats earlier?", "cats", ["user"]),
+        ("What did I tell you about my cats last week?", "cats", ["user"]),
+        ("What have you said about cats?", "cats", ["assistant"]),
+        ("Do you remember when we spoke of cats?", "cats", None),
+        ("Do you remember what I said about cats?", "cats", ["user"]),
+        ("Did I ever mention cats?", "cats", ["user"]),
+        ("Have we talked about cats?", "cats", None),
+        ("Do you remember our conversation about cats?", "cats", None),
+        ("Search our conversations for cats", "cats", None),
+        ("What did we talk about last time?", "", None),
+    ],
+)
+def test_the_conversation_is_searched_in_many_words(text, query, roles):
+    returned = found("What did I say about cats?", "I have two cats", role="user")
+    made, last = converse(text, tools=MEMORY, returns=returned)
+    assert made == [("conversation_search", query, *([roles] if roles else []))]
+    what = f" for “{query}”" if query else ""
+    assert last.text == (
+        f"I searched our conversations{what} and found:\n\n"
+        "- You said on 3 May 2026: “I have two cats”"
+    )
+
+
+def test_what_the_agent_said_of_earlier_searches_is_not_quoted():
+    earlier = ("I searched our conversations for “cats” and found:", "My archive says: “cats”")
+    returned = found(*earlier, "You have cats", role="assistant")
+    assert converse("What did you say about cats?", tools=MEMORY, returns=returned)[1].text == (
+        "I searched our conversations for “cats” and found:\n\n"
+        "- I said on 3 May 2026: “You have cats”"
+    )
+
+
+# -- tool returns ----------------------------------------------------------------------------
+
+
+def test_a_note_on_a_duplicate_does_not_make_an_edit_a_failure():
+    note = "Done. Block 'human' has 20 of 2,000 characters."
+    note += " Note: 'Likes my read-only book' says what 'Likes my book, which is read-only' says."
+    made, last = converse("I like my read-only book", returns=note)
+    assert made == [append("Likes my read-only book")]
+    assert last.text == (
+        "Noted: you like your read-only book."
+        " My memory says nearly the same already: “Likes my book, which is read-only”."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ("My name is Sarah", "I did not save “Name: Sarah”: "),
+        ("Put in your archive that tea is at five", "I did not save “tea is at five”: "),
+        ("Search your archive for tea", "I did not search: "),
+        ("What did I say about tea?", "I did not search: "),
+    ],
+)
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("Error: not run, because the person refused it: not yet", "you refused it: not yet."),
+        ("Error: not run: nobody approved it in time, which counts as a refusal.",
+         "nobody approved it in time, which counts as a refusal."),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_told_and_not_tried_again(text, opening, error, told):
+    made, last = converse(text, tools=MEMORY, returns=error)
+    assert len(made) == 1
+    assert last.text == opening + told
+
+
+def test_what_was_approved_with_other_arguments_is_what_it_speaks_of():
+    other = json.dumps({"label": "human", "content": "Likes tea (green)"})
+    returned = f"(The person approved this with other arguments: {other})\nDone. Block 'human' has"
+    assert converse("I like tea", returns=returned)[1].text == "Noted: you like tea (green)."
+
+
+# -- compaction ------------------------------------------------------------------------------
+
+
+def summarised(*said: str, earlier: str = "") -> str:
+    """The summary of a conversation, asked for as compaction does."""
+    lines = "\n".join(f"Person: {each}\nAgent: I am called Max and live in Rome." for each in said)
+    asked = f"Earlier summary:\n{earlier}\n\n" if earlier else ""
+    asked += f"The conversation:\n{lines}\nTool returned: I like rats\n"
+    instructions = {"role": "system", "content": "You summarise a conversation between …"}
+    return hear([instructions, {"role": "user", "content": asked}]).text
+
+
+def test_a_summary_holds_what_the_person_told():
+    text = summarised(
+        "My name is Sarah and I live in Riga", "Hello", "What is my name?",
+        "We walked around the lake\nand saw a heron", "From now on be brief", "I moved to Oslo",
+    )  # fmt: skip
+    assert text == (
+        "The person told:\n- Name: Sarah\n- Lives in Oslo\n"
+        "The agent's part:\n- Be brief\n"
+        "They also said:\n- “We walked around the lake and saw a heron”"
+    )
+
+
+def test_a_summary_takes_the_earlier_one_over():
+    first = summarised("I'm Sarah and I like tea", "We walked around the lake yesterday")
+    second = summarised("I don't like tea any more", "My dog is called Rex", earlier=first)
+    assert second == (
+        "The person told:\n- Name: Sarah\n- No longer likes tea\n- Dog: Rex\n"
+        "They also said:\n- “We walked around the lake yesterday”"
+    )
+    assert summarised("Hello", earlier=second) == second
+    prose = "Sarah lives in Riga. She wants to learn Latvian."
+    assert prose in summarised("I like tea", earlier=prose)
+    assert "Nothing was said" in summarised("Hello")
+
+
+def test_a_summary_stays_short():
+    said = [f"My friend number{n} is somebody called {n} of some far away place" for n in range(99)]
+    said += [f"Then the {n} walked slowly over the green hill until evening" for n in range(99)]
+    text = summarised(*said, earlier="Sarah once said this. " * 200)
+    assert 200 < len(text.split()) <= 300
+    assert "number98" in text
+
+
+def test_what_the_summary_says_is_known():
+    prompt = system("Likes jazz")
+    prompt["content"] += "\n\n<conversation_summary>\n"
+    prompt["content"] += summarised(
+        "I'm Sarah, I like jazz", "I live in Riga", "We walked around the lake yesterday"
+    )
+    prompt["content"] += "\n</conversation_summary>"
+
+    def asked(question: str) -> Heard:
+        return hear([prompt, {"role": "user", "content": question}], MEMORY)
+
+    assert asked("What is my name?").text == "Your name is Sarah."
+    assert asked("Where do I live?").text == "You live in Riga."
+    assert asked("What do you know about me?").text == (
+        "This is what I know about you:\n\n- You like jazz.\n\n"
+        "And from what we said earlier:\n\n- Your name is Sarah.\n- You live in Riga.\n"
+        "- You said “We walked around the lake yesterday”."
+    )
+    assert asked("What did I say about the lake?").made() == [
+        ("conversation_search", "lake", ["user"])
+    ]
+    assert asked("I like jazz").made() == []
+    assert asked("I live in Riga").made() == [append("Lives in Riga")]
+
+
+# -- reflection ------------------------------------------------------------------------------
+
+EDITING = {
+    **TOOLS,
+    "memory_insert": ["label", "new_string", "insert_line"],
+    "memory_replace": ["label", "old_string", "new_string"],
+    "memory_rethink": ["label", "new_memory"],
+}
+
+
+@pytest.mark.parametrize(
+    ("human", "tidy"),
+    [
+        ("Likes tea\nName: Bob\n- likes tea.", "- likes tea.\nName: Bob"),
+        ("Name: Bob\nLikes tea\nName: Sarah", "Likes tea\nName: Sarah"),
+        ("Lives in Riga\nLives in Oslo", "Lives in Oslo"),
+        ("My name is Bob\nName: Sarah", "Name: Sarah"),
+        ("The user lives in Riga.\nHas a cat\nLives in Oslo", "Has a cat\nLives in Oslo"),
+        ("Likes cherry pie\nNo longer likes cherry pie", "No longer likes cherry pie"),
+        ("Age: 34\nWorks as a nurse\nAge: 35", "Works as a nurse\nAge: 35"),
+        ("Has two kids\nHas three kids", "Has three kids"),
+        ("Favourite food: pie\nFavourite food: rice", "Favourite food: rice"),
+    ],
+)
+def test_a_reflection_merges_what_is_double_and_drops_what_is_over(human, tidy):
+    made, last = converse(INSTRUCTIONS, human, EDITING)
+    assert made == [("memory_rethink", "human", tidy)]
+    assert last.text == "I put ‘human’ in order."
+    assert converse(INSTRUCTIONS, human)[0] == [replace(human, tidy)]
+    assert converse(INSTRUCTIONS, tidy, EDITING)[0] == []
+
+
+@pytest.mark.parametrize(
+    "human",
+    ["", BOB, "Note: tea at five\nNote: bring bread", "Hobbies: chess\nHobbies: jazz",
+     "Has a cat\nHas a dog", "Speaks Latvian\nSpeaks English", "Born in 1971\nBorn in 1972",
+     "Is a nurse\nIs a mother", "# Work\nTea at five\n# Home\nTea at six, with the neighbours"],
+)  # fmt: skip
+def test_a_reflection_leaves_alone_what_is_in_order(human):
+    made, last = converse(INSTRUCTIONS, human, EDITING, persona="You are kind\nYou are a pirate")
+    assert made == []
+    assert last.text == "My memory is in order: nothing had to be changed."
+
+
+def test_a_reflection_tells_its_reasons_and_what_went_wrong():
+    human, persona = "Lives in Riga\nLives in Oslo", "Be brief\nBe brief."
+    first = say(INSTRUCTIONS, human, EDITING, persona)
+    assert first.text == (
+        "“Be brief.” says what “Be brief” says; “Lives in Oslo” is newer than “Lives in Riga”."
+    )
+    returns = ["Done.", "Error: Block 'human' is read-only; tell the person what should change."]
+    made, last = converse(INSTRUCTIONS, human, EDITING, returns, persona)
+    assert [label for _, label, _ in made] == ["persona", "human"]
+    assert last.text.startswith("I put ‘persona’ in order. I could not put ‘human’ in order: Block")
+
+
+# -- tasks, as the notebooks have them -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        ("add a task: water the garden", ["water the garden"]),
+        ("Add a task to water the garden", ["water the garden"]),
+        ("Add the task “water the garden”.", ["water the garden"]),
+        ("add two tasks: water the garden and feed the cat", ["water the garden", "feed the cat"]),
+        ("Add these tasks: water the garden, feed the cat", ["water the garden", "feed the cat"]),
+        ("Add these 2 tasks: 1. Explain my name, Task 2. Tell me a story about my name in less"
+         " than 100 words",
+         ["Explain my name", "Tell me a story about my name in less than 100 words"]),
+    ],
+)  # fmt: skip
+def test_tasks_are_pushed_one_call_each(text, tasks):
+    assert say(text, tools=TASKS).made() == [("task_queue_push", task) for task in tasks]
+    own = {"task_queue_push": ["what", HEARTBEAT], "send_message": ["message"]}
+    heard = say(text, tools=own)
+    assert [json.loads(c["arguments"]) for c in heard.calls] == [
+        {"what": task, HEARTBEAT: True} for task in tasks
+    ]
+
+
+@pytest.mark.parametrize("text", ["keep going", "Continue.", "next task"])
+def test_going_on_pops_only_where_there_is_a_queue(text):
+    assert say(text, tools=TASKS).made() == [("task_queue_pop",)]
+    assert say(text).made() == []
+
+
+def test_the_task_is_known_though_the_tool_returns_only_what_remains():
+    tasks = '<tasks characters="20/2000">\n["what is my name?"]\n</tasks>'
+    sent: list[Any] = [{"role": "system", "content": tasks}, {"role": "user", "content": "go on"}]
+    for returned in ("Remaining tasks []", "None"):
+        heard = hear(sent, {"task_queue_pop": []})
+        assert heard.made() == [("task_queue_pop",)]
+        [made] = heard.calls
+        call = {"id": made["id"], "type": "function", "function": {"name": made["name"]}}
+        sent[0] = {"role": "system", "content": tasks.replace('"what is my name?"', "")}
+        sent.append({"role": "assistant", "content": heard.text, "tool_calls": [call]})
+        sent.append({"role": "tool", "tool_call_id": made["id"], "content": returned})
+    said = hear(sent, {"task_queue_pop": []}).text
+    assert said.startswith("I worked through one task:\n\n1. what is my name?\n\nI do not know")

@@ -269,7 +269,9 @@ def test_a_text_that_changed_meanwhile_is_embedded_again(
         return embed(texts, seconds)
 
     monkeypatch.setattr(embedder, "embed", slow)
-    make_all()
+    assert make_all() == 3
+    assert progress() == (2, 3, "fake-embedding")
+    assert make_all() == 1
     assert first(agent, "doctor") == "Bob sees his physician"
     assert progress() == (3, 3, "fake-embedding")
 

@@ -19,6 +19,7 @@ from agents.blame import blame
 from agents.memory import ChatMemory
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Run, Step
 from agents.models.block_edit import lines_differing, taken_back_by, terminated, undos_of
+from agents.models.share import BlockShare
 from agents.views import history, pages
 from agents.views.history import EDITS_A_PAGE
 
@@ -305,6 +306,25 @@ def test_who_wrote_and_from_where(
 ) -> None:
     edit = made(human.append("Likes pie", by=Editor.person(alice, kind)))
     assert words in entry_in(shown(as_alice, agent), edit)
+
+
+@pytest.mark.parametrize("whose", ["alice", "bob"])
+def test_a_step_of_another_agent_is_led_to_where_it_may_be_seen(
+    whose: str, agent: Agent, human: Block, alice: User, bob: User, as_alice: Client
+) -> None:
+    planner = Agent.objects.create(owner=alice if whose == "alice" else bob, name="Planner")
+    if whose == "bob":
+        BlockShare.give(human, bob, can_write=True)
+    planner.attach(human)
+    step = step_of(planner, 4)
+    edit = made(human.append("Likes pie", by=Editor.agent(step, "call-1")))
+    html = shown(as_alice, agent)
+    assert "by Planner, step 4" in entry_in(html, edit)
+    address = f"{reverse('agent', args=[planner.pk])}?step={step.pk}#step-{step.pk}"
+    assert (address in html) == (whose == "alice")
+    if whose == "alice":
+        planner.trash()
+        assert address not in shown(as_alice, agent)
 
 
 def test_an_entry_shows_the_changed_lines_word_by_word(human: Block, by: Editor) -> None:

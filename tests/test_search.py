@@ -6,8 +6,10 @@ import time
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models.signals import post_migrate, pre_migrate
 
 from agents.memory import ChatMemory
 from agents.models import Agent, Editor, Message, Passage
@@ -223,13 +225,19 @@ def test_texts_of_any_size_and_kind_are_stored(agent: Agent) -> None:
 @pytest.mark.sqlite_only
 def test_triggers_that_went_with_a_table_come_back(agent: Agent) -> None:
     Passage.insert(agent, "Before", by=BY)
-    with connection.cursor() as cursor:
-        for trigger in index._triggers("agents_passage"):
-            cursor.execute(f"DROP TRIGGER {trigger}")
-    index.install(connection)
+    gone = Passage.insert(agent, "Gone", by=BY)
+    sender = apps.get_app_config("agents")
+    pre_migrate.send(sender, app_config=sender, using="default", plan=["one"])
+    gone.remove()
+    Passage.insert(agent, "Meanwhile", by=BY)
+    assert found(agent, "meanwhile") == []
+    post_migrate.send(sender, app_config=sender, using="default")
     Passage.insert(agent, "Behind", by=BY)
-    assert found(agent, "before") == ["Before"]
-    assert found(agent, "behind") == ["Behind"]
+    for text in ("Before", "Meanwhile", "Behind"):
+        assert found(agent, text) == [text]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {index.fts('agents_passage')}")
+        assert cursor.fetchone() == (3,)
 
 
 def test_rows_from_before_the_index_are_indexed(agent: Agent) -> None:

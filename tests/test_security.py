@@ -280,7 +280,7 @@ def test_every_page_keeps_to_the_policy_and_looking_at_it_writes_nothing(
                 assert page.headers["X-Frame-Options"] == "DENY"
                 assert page.headers["X-Content-Type-Options"] == "nosniff"
                 assert page.headers["Referrer-Policy"] == "same-origin"
-                assert Page(page.content.decode()).forbidden == []
+                assert Page(page.getvalue().decode()).forbidden == []
                 client.head(address)
                 assert written == []
     assert everything() == before

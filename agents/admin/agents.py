@@ -14,8 +14,11 @@ from django.utils.safestring import SafeString
 from agents.forms import AgentForm
 from agents.models import (
     Agent,
+    Compaction,
     Event,
     Message,
+    Part,
+    Passage,
     Run,
     Step,
 )
@@ -36,12 +39,14 @@ class AgentAdmin(AgentsAdmin):
     date_hierarchy = "created_at"
     show_full_result_count = False
     readonly_fields = ["id", "owner", "memory_class", "core_memory", "records", "message_count"]
+    readonly_fields += ["passage_count", "bytes_per_token"]
     readonly_fields += ["created_at", "updated_at", "deleted_at"]
     fieldsets = [
-        (None, {"fields": ["name", "owner", "model", "system_prompt", "tools"]}),
+        (None, {"fields": ["name", "owner", "model", "system_prompt", "tools", "tool_rules"]}),
         ("Core memory", {"fields": ["core_memory", "memory_class", "prompt_template"]}),
-        ("Limits", {"fields": ["max_steps", "context_window"]}),
-        ("Records", {"fields": ["records", "message_count", "id"]}),
+        ("Reflection", {"fields": ["reflect_every"]}),
+        ("Limits", {"fields": ["max_steps", "context_window", "bytes_per_token"]}),
+        ("Records", {"fields": ["records", "message_count", "passage_count", "id"]}),
         ("When", {"fields": ["created_at", "updated_at", "deleted_at"]}),
     ]
     actions = ["trash", "restore"]
@@ -60,6 +65,7 @@ class AgentAdmin(AgentsAdmin):
         return what_goes(
             agents,
             Message.objects.filter(agent__in=agents),
+            Passage.objects.filter(agent__in=agents),
             Run.objects.filter(agent__in=agents),
             Event.objects.filter(agent__in=agents),
         )
@@ -101,5 +107,6 @@ class AgentAdmin(AgentsAdmin):
     def records(self, agent: Agent) -> SafeString:
         of_agent, of_run = {"agent__id__exact": agent.pk}, {"run__agent__id__exact": agent.pk}
         links = [rows_of(model, **of_agent) for model in (Message, Run, Event)]
+        links += [rows_of(model, **of_agent) for model in (Passage, Compaction, Part)]
         links.append(rows_of(Step, **of_run))
         return format_html_join(" · ", "{}", ((link,) for link in links))

@@ -14,11 +14,13 @@ from django.http import HttpRequest
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
+from agents.block_forms import SETTINGS, SchemaField
 from agents.forms import TextAsTyped
 from agents.models import (
     Attachment,
     Block,
     BlockEdit,
+    BlockShare,
     Editor,
 )
 
@@ -94,8 +96,8 @@ class BlockForm(BlocksForm):
 
     class Meta:
         model = Block
-        fields = ["owner", "label", "description", "value", "limit", "read_only"]
-        field_classes = {"value": TextAsTyped}
+        fields = ["owner", "label", "description", "value", *SETTINGS]
+        field_classes = {"value": TextAsTyped, "schema": SchemaField}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -131,9 +133,9 @@ def in_between(block: Block) -> SafeString:
 @admin.register(Block)
 class BlockAdmin(BlocksAdmin):
     form = BlockForm
-    list_display = ["label", "owner", "held_by", "characters", "read_only", "version"]
-    list_display += ["updated_at"]
-    list_filter = ["read_only", "updated_at"]
+    list_display = ["label", "owner", "held_by", "characters", "kind", "read_only"]
+    list_display += ["ask_before_write", "version", "updated_at"]
+    list_filter = ["kind", "read_only", "ask_before_write", "updated_at"]
     list_select_related = ["owner"]
     search_fields = ["label", "value", "description", "owner__username", "agents__name", "=id"]
     search_help_text = "A label, words of the value, an agent's or its owner's name, an id."
@@ -141,13 +143,13 @@ class BlockAdmin(BlocksAdmin):
     show_full_result_count = False
     raw_id_fields = ["owner"]
     inlines = [Ledger]
-    readonly_fields = ["held_by", "whole_ledger", "id", "created_at", "updated_at"]
+    readonly_fields = ["held_by", "given_to", "whole_ledger", "id", "created_at", "updated_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Block]:
         return super().get_queryset(request).prefetch_related("agents")
 
     def get_fields(self, request: HttpRequest, obj: Block | None = None) -> Any:
-        fields = ["owner", "label", "description", "value", "limit", "read_only"]
+        fields = ["owner", "label", "description", "value", *SETTINGS]
         if obj is None:
             return fields
         asked = ["seen"] if self.has_change_permission(request, obj) else []
@@ -157,7 +159,7 @@ class BlockAdmin(BlocksAdmin):
         return [*self.readonly_fields, *(["owner"] if obj else [])]
 
     def save_model(self, request: HttpRequest, obj: Block, form: Any, change: bool) -> None:
-        """By the block's verbs, in the order in which the value fits the limit all the time."""
+        """By the block's verbs; what would not take the new value yet is loosened before."""
         if not change:
             obj.save(force_insert=True)
             return
@@ -167,12 +169,17 @@ class BlockAdmin(BlocksAdmin):
             for name in form.changed_data
             if name not in ("value", "seen")
         }
-        grows = settings.get("limit", 0) > block.limit
-        if settings and grows:
-            block.configure(**settings)
+        loosened: dict[str, Any] = {}
+        if settings.keys() & {"kind", "schema"}:
+            loosened = {"kind": Block.Kind.TEXT, "schema": None}
+            settings |= {"kind": obj.kind, "schema": obj.schema}
+        if settings.get("limit", 0) > block.limit:
+            loosened["limit"] = settings["limit"]
+        if loosened:
+            block.configure(**loosened)
         assert request.user.is_authenticated
-        block.set_value(form.cleaned_data["value"], by=Editor.person(request.user, Editor.ADMIN))
-        if settings and not grows:
+        block.set_value(obj.value, by=Editor.person(request.user, Editor.ADMIN))
+        if settings:
             block.configure(**settings)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -181,6 +188,7 @@ class BlockAdmin(BlocksAdmin):
             blocks,
             BlockEdit.objects.filter(block__in=blocks),
             Attachment.objects.filter(block__in=blocks),
+            BlockShare.objects.filter(block__in=blocks),
         )
 
     def delete_model(self, request: HttpRequest, obj: Block) -> None:
@@ -192,6 +200,10 @@ class BlockAdmin(BlocksAdmin):
     @admin.display(description="held by")
     def held_by(self, block: Block) -> str:
         return ", ".join(agent.name for agent in block.agents.all()) or "nobody"
+
+    @admin.display(description="given to")
+    def given_to(self, block: Block) -> SafeString:
+        return rows_of(BlockShare, block__id__exact=block.pk)
 
     @admin.display(description="characters")
     def characters(self, block: Block) -> str:

@@ -10,13 +10,18 @@ from django.http import HttpRequest
 
 from agents.models import (
     Agent,
+    Approval,
     Block,
     BlockEdit,
+    BlockShare,
+    Compaction,
     Event,
     Message,
+    Part,
     Run,
     Step,
 )
+from agents.requests import sent
 
 from .blocks import LedgerColumns
 from .shared import PeopleAdmin, ReadOnly, short, what_goes
@@ -51,8 +56,8 @@ class MessageAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    list_display = ["id", "agent", "said", "status", "reason", "created_at", "finished_at"]
-    list_filter = ["status", "reason", "created_at"]
+    list_display = ["id", "agent", "kind", "said", "status", "reason", "created_at", "finished_at"]
+    list_filter = ["kind", "status", "reason", "created_at"]
     list_select_related = ["agent"]
     search_fields = ["text", "error", "agent__name", "agent__owner__username", "=agent__id"]
     date_hierarchy = "created_at"
@@ -71,12 +76,69 @@ class StepAdmin(ReadOnly):
     search_fields = ["error", "outcome", "run__agent__name", "=run__agent__id"]
     date_hierarchy = "started_at"
     ordering = ["-pk"]
+    readonly_fields = ["proof"]
+
+    @admin.display(description="the request, put together again")
+    def proof(self, step: Step) -> str:
+        request = sent(step)
+        if request is None:
+            return "Nothing was kept of it."
+        if request.proven:
+            return "It is what was sent, byte for byte: its SHA-256 is the one that was stored."
+        return "It is not what was sent: its SHA-256 is not the one that was stored."
 
     @admin.display(description="tokens in and out")
     def tokens(self, step: Step) -> str:
         if step.prompt_tokens is None:
             return f"about {step.context_tokens:,}"
         return f"{step.prompt_tokens:,} + {step.completion_tokens or 0:,}"
+
+
+@admin.register(Compaction)
+class CompactionAdmin(ReadOnly):
+    list_display = ["id", "agent", "first", "last", "tokens_before", "tokens_after", "written_by"]
+    list_display += ["created_at"]
+    list_filter = ["written_by", "created_at"]
+    list_select_related = ["agent"]
+    search_fields = ["summary", "agent__name", "agent__owner__username", "=agent__id"]
+    date_hierarchy = "created_at"
+    ordering = ["-pk"]
+
+
+@admin.register(Approval)
+class ApprovalAdmin(ReadOnly):
+    list_display = ["id", "step", "why", "status", "decided_by", "created_at", "expires_at"]
+    list_filter = ["status", "created_at"]
+    list_select_related = ["step", "decided_by"]
+    search_fields = ["why", "reason", "step__run__agent__name", "=step__run__agent__id"]
+    date_hierarchy = "created_at"
+    ordering = ["-pk"]
+
+
+@admin.register(BlockShare)
+class BlockShareAdmin(ReadOnly):
+    list_display = ["block", "owner", "user", "can_write", "created_at"]
+    list_filter = ["can_write", "created_at"]
+    list_select_related = ["block__owner", "user"]
+    search_fields = ["block__label", "block__owner__username", "user__username", "=block__id"]
+    date_hierarchy = "created_at"
+
+    @admin.display(description="owner")
+    def owner(self, share: BlockShare) -> str:
+        return share.block.owner.get_username()
+
+
+@admin.register(Part)
+class PartAdmin(ReadOnly):
+    list_display = ["agent", "sha256", "beginning"]
+    list_display_links = ["sha256"]
+    list_select_related = ["agent"]
+    search_fields = ["agent__name", "=agent__id", "=sha256"]
+    ordering = ["-pk"]
+
+    @admin.display(description="text")
+    def beginning(self, part: Part) -> str:
+        return short(part.text)
 
 
 @admin.register(Event)

@@ -20,20 +20,26 @@ from agents.models import (
     Agent,
     Block,
     BlockEdit,
+    Passage,
+    Tool,
 )
 
 if TYPE_CHECKING:
     AgentsAdmin = admin.ModelAdmin[Agent]
     BlocksAdmin = admin.ModelAdmin[Block]
+    PassagesAdmin = admin.ModelAdmin[Passage]
+    ToolsAdmin = admin.ModelAdmin[Tool]
     RowsAdmin = admin.ModelAdmin[models.Model]
     LedgerTable = admin.TabularInline[BlockEdit, Block]
     BlocksForm = forms.ModelForm[Block]
+    PassagesForm = forms.ModelForm[Passage]
+    ToolsForm = forms.ModelForm[Tool]
     LedgerFormSet = forms.BaseInlineFormSet[BlockEdit, Block, forms.ModelForm[BlockEdit]]
     PeopleAdmin = UserAdmin[User]
 else:
-    AgentsAdmin = BlocksAdmin = RowsAdmin = admin.ModelAdmin
+    AgentsAdmin = BlocksAdmin = PassagesAdmin = ToolsAdmin = RowsAdmin = admin.ModelAdmin
     LedgerTable = admin.TabularInline
-    BlocksForm = forms.ModelForm
+    BlocksForm = PassagesForm = ToolsForm = forms.ModelForm
     LedgerFormSet = forms.BaseInlineFormSet
     PeopleAdmin = UserAdmin
 

@@ -41,7 +41,8 @@ class DemoTransport(httpx2.AsyncBaseTransport):
             case "GET", "/v1/models":
                 return httpx2.Response(200, json={"object": "list", "data": [model()]})
             case "POST", "/v1/chat/completions":
-                return self.complete(await request.aread())
+                body = await request.aread()
+                return await asyncio.to_thread(self.complete, body)  # a summary takes a while
             case method, path:
                 return refusal(404, f"Unknown request URL: {method} {path}.")
 
@@ -114,7 +115,7 @@ def has_messages(asked: object) -> bool:
 
 def completion(asked: Wire, reply: Reply) -> Wire:
     """The whole reply as one `chat.completion`."""
-    message: Wire = {"role": "assistant", "content": None if reply.calls else reply.text}
+    message: Wire = {"role": "assistant", "content": reply.text or (None if reply.calls else "")}
     if reply.reasoning:
         message["reasoning_content"] = reply.reasoning
     if reply.calls:

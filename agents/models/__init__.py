@@ -14,10 +14,13 @@ from .passage import Passage
 from .run import Run
 from .share import BlockShare
 from .step import Step
+from .tag import AgentTag
+from .token import Token
 from .tool import Tool
 
 __all__ = [
     "Agent",
+    "AgentTag",
     "Approval",
     "ApprovalNeeded",
     "Attachment",
@@ -36,6 +39,7 @@ __all__ = [
     "PassageVector",
     "Run",
     "Step",
+    "Token",
     "Tool",
     "ToolCall",
 ]

@@ -94,6 +94,13 @@ class Agent(models.Model):
         null=True, editable=False, help_text="As reported with the newest answer."
     )
     context_from = models.BigIntegerField(default=0, editable=False)
+    rewritten = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How often messages of the past were changed."
+    )
+    description = models.TextField(blank=True, max_length=10_000)
+    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
+    agent_type = models.CharField(max_length=50, blank=True, help_text="As a script named it.")
+    embedding = models.CharField(max_length=200, blank=True, help_text="As a script named it.")
     blocks = models.ManyToManyField(Block, through="Attachment", related_name="agents")
     last_seq = models.BigIntegerField(default=0, editable=False)
     message_count = models.BigIntegerField(default=0, editable=False)
@@ -148,8 +155,9 @@ class Agent(models.Model):
         last, number = advance(self, len(events), messages)
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
-        insert_all(events)
-        transaction.on_commit(lambda: bell.ring(self, events), robust=True)
+        if events:
+            insert_all(events)
+            transaction.on_commit(lambda: bell.ring(self, events), robust=True)
         return number
 
     def learn_size(self, size: int, tokens: int | None) -> None:
@@ -193,8 +201,8 @@ class Agent(models.Model):
 
     @transaction.atomic
     def purge(self) -> None:
-        """Delete the agent for good, and the blocks that no other agent holds."""
-        held = list(self.blocks.all())
+        """Delete the agent for good, and those of its owner's blocks that nobody else has."""
+        held = list(self.blocks.filter(owner=self.owner_id, shares=None))
         pk = self.pk
         transaction.on_commit(lambda: bell.ring_gone(pk), robust=True)
         self.delete()
@@ -214,18 +222,28 @@ class Agent(models.Model):
 
     @transaction.atomic
     def attach(self, block: Block) -> None:
-        """Hold a block; its label must be free in this agent."""
-        self.locked()
+        """Hold a block; its label must be free in this agent. MemoryRefusal if it was deleted."""
+        block.lock()
+        self._lock_holders(block)
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
         self.hold(block)
-        self.record(Event.of(Event.Kind.MEMORY_CHANGED))
+        block.tell_holders()
 
     @transaction.atomic
     def detach(self, block: Block) -> None:
-        """Let go of a block. One that nobody holds any more stays in the admin with its ledger."""
+        """Let go of a block, which stays among its owner's with its ledger."""
+        block.lock()
+        self._lock_holders(block)
         self.attachments.filter(block=block).delete()
         self.record(Event.of(Event.Kind.MEMORY_CHANGED))
+        block.tell_holders()
+
+    def _lock_holders(self, block: Block) -> None:
+        """Hold this agent and all that hold a block, in the order of their keys."""
+        held = Attachment.objects.filter(block=block).values("agent")
+        agents = Agent.objects.filter(models.Q(pk=self.pk) | models.Q(pk__in=held))
+        list(agents.select_for_update().order_by("pk"))
 
     def hold(self, block: Block) -> None:
         last = self.attachments.aggregate(last=models.Max("position"))["last"]

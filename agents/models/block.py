@@ -22,6 +22,8 @@ from .message import NO_TEXT
 from .statements import find, insert, key, read, update
 
 if TYPE_CHECKING:
+    from agents.sharing import Sharing
+
     from .agent import Agent
     from .block_edit import BlockEdit
 
@@ -71,13 +73,18 @@ class Block(models.Model):
         null=True, blank=True, help_text="A JSON Schema that a list or object has to fit."
     )
     version = models.PositiveIntegerField(default=0, editable=False)
+    name = models.CharField(max_length=200, blank=True, help_text="As a script named it.")
+    tags = models.JSONField(default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    newest_edit: BlockEdit | None = None  # set where blocks are read to be shown
+    newest_edit: BlockEdit | None = None  # both are set where blocks are read to be shown
+    sharing: Sharing | None = None
 
     class Meta:
         ordering = ["label"]
+        indexes = [models.Index(fields=["owner", "-created_at"], name="blocks_of_owner")]
         constraints = [
             models.CheckConstraint(
                 condition=LessThanOrEqual(Length("value"), models.F("limit")),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from agents.search import index as _index  # noqa: F401  (the functions its triggers call)
@@ -69,7 +69,7 @@ class Passage(models.Model):
         passage.created_at = created_at or timezone.now()
         passage._written(by)
         passage.save(force_insert=True)
-        passage._record()
+        passage._record(added=1)
         return passage
 
     @transaction.atomic
@@ -95,7 +95,7 @@ class Passage(models.Model):
         pk = self.pk
         self.delete()
         self.pk = pk
-        self._record()
+        self._record(added=-1)
 
     @classmethod
     @transaction.atomic
@@ -108,6 +108,7 @@ class Passage(models.Model):
         found.update(recalled_count=models.F("recalled_count") + 1, recalled_at=now)
         event = Event.of(Event.Kind.ARCHIVAL_CHANGED)
         event.data = {"recalled": keys}
+        count(agent, 0)
         agent.record(event)
 
     def _lock(self) -> None:
@@ -120,8 +121,20 @@ class Passage(models.Model):
         self.editor_kind, self.editor_name = by.kind, by.name
         self.user, self.step = by.user, by.step
 
-    def _record(self) -> None:
+    def _record(self, added: int = 0) -> None:
+        count(self.agent, added)
         self.agent.record(Event.of(Event.Kind.ARCHIVAL_CHANGED, passage=self))
+
+
+def count(agent: Agent, added: int) -> None:
+    """Keep the agent's `passage_count`: to count 100,000 rows takes longer than to add one."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE agents_agent SET passage_count = passage_count + %s WHERE id = %s"
+            " RETURNING passage_count",
+            [added, agent._meta.pk.get_db_prep_value(agent.pk, connection)],
+        )
+        agent.passage_count = cursor.fetchone()[0]
 
 
 def checked_text(text: str) -> str:

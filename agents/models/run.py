@@ -100,6 +100,7 @@ class Run(models.Model):
         CANCELLED = "cancelled", "stopped"
         ERROR = "error", "failed"
         COMPACTED = "compacted", "made room"
+        GIVEN = "given", "given when the agent was made"
         FORKED = "forked", "up to here in the agent it was forked from"
         NO_ROOM = "no_room", "nothing can leave: only the last exchange is in the context"
 
@@ -107,6 +108,16 @@ class Run(models.Model):
     key = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()
+    role = models.CharField(max_length=10, default=Message.Role.USER, editable=False)
+    before = models.JSONField(
+        default=list, editable=False, help_text="Messages posted ahead of it: role and content."
+    )
+    asked = models.CharField(
+        max_length=64, blank=True, editable=False, help_text="SHA-256 of the request, of a script."
+    )
+    most_steps = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Its own limit of steps, below the agent's."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
     activity = models.TextField(blank=True)
@@ -142,13 +153,16 @@ class Run(models.Model):
 
     @classmethod
     @transaction.atomic
-    def start(cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE) -> Run:
+    def start(
+        cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE, **given: Any
+    ) -> Run:
         """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
-        The same `key` again gives the same run. Raises ValidationError for a text that is empty
-        or over 100,000 characters.
+        The same `key` again gives the same run. `given` is what a script may say beyond the text:
+        `role`, `before`, `most_steps`, `asked`. Raises ValidationError for a text that is empty or
+        over 100,000 characters.
         """
-        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind)
+        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **given)
         advance(agent, 0)  # holds the agent's row
         if same := read(cls, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
             return same[0]
@@ -189,21 +203,22 @@ class Run(models.Model):
             update(self, "status", "started_at", "activity")
         else:
             insert(self)
-        speaks = self.kind != self.Kind.COMPACTION
-        number = self.agent.record(Event.of(Event.Kind.RUN_BEGAN, run=self), messages=int(speaks))
-        self.said, self.taken, self.made_room = [], [], []
-        if speaks:
-            posted = Message(
-                agent=self.agent,
-                run=self,
-                role=Message.Role.USER,
-                content=self.text,
-                aside=self.aside is not None,
-                number=number,
-            )
-            insert(posted)
-            self.said.append(posted)
+        posted = self._posted()
+        began = Event.of(Event.Kind.RUN_BEGAN, run=self)
+        last = self.agent.record(began, messages=len(posted))
+        self.said, self.taken, self.made_room = posted, [], []
+        for number, message in enumerate(posted, last - len(posted) + 1):
+            message.number = number
+            insert(message)
         engine.submit(self)
+
+    def _posted(self) -> list[Message]:
+        """The messages it begins with: what a script put ahead, then its text."""
+        if self.kind == self.Kind.COMPACTION:
+            return []
+        given = [*self.before, {"role": self.role, "content": self.text}]
+        aside = self.aside is not None
+        return [Message(agent=self.agent, run=self, aside=aside, **each) for each in given]
 
     # -- going on --------------------------------------------------------------------------------
 
@@ -389,6 +404,11 @@ class Run(models.Model):
     def called(self) -> list[str]:
         """The tools it has called with success, in order."""
         return [name for step in self.taken for name in step.called()]
+
+    @property
+    def step_limit(self) -> int:
+        """After so many steps it ends."""
+        return min(self.most_steps or self.agent.max_steps, self.agent.max_steps)
 
     def answered_steps(self) -> int:
         """How many steps the model answered; a call that failed is none."""

@@ -48,6 +48,7 @@ class BlockShare(models.Model):
     def take_back(self) -> None:
         """Share it no more: it leaves that person's agents."""
         block = self.block
+        block.lock()  # nobody attaches it meanwhile
         held = list(block.agents.filter(owner=self.user).order_by("pk"))
         self.delete()
         for agent in held:

@@ -88,7 +88,7 @@ class Tool(models.Model):
 
         What is None stays as it was. ValidationError, field by field, where it is no tool.
         """
-        type(owner).objects.select_for_update().get(pk=owner.pk)  # one at a time
+        owner.__class__.objects.select_for_update().get(pk=owner.pk)  # one at a time
         tool = cls(owner=owner, name=name, source=source)
         tool._read()
         if stored := cls.objects.filter(owner=owner, name=tool.name).first():

@@ -93,32 +93,35 @@ class Embedder:
         whole = time.monotonic() - self.swept >= SWEEP_SECONDS
         began, done = time.monotonic(), 0
         for rows, vectors, text in KINDS:
-            newest = eligible(rows).aggregate(newest=Max("pk"))["newest"] or 0
-            after = 0 if whole else newest - RECENT
-            while time.monotonic() < until and (batch := self.missing(rows, after)):
-                done += self.embed(where[1], rows, vectors, batch, text)
+            newest = rows.objects.aggregate(newest=Max("pk"))["newest"] or 0
+            after, before = 0 if whole else newest - RECENT, newest + 1
+            while time.monotonic() < until and (batch := self.missing(rows, after, before)):
+                made = self.embed(where[1], rows, vectors, batch, text)
+                done, before = done + len(made), min(made)
         if time.monotonic() < until:
             self.swept = began if whole else self.swept
         return done
 
-    def missing(self, rows: Any, after: int) -> list[Any]:
-        """The newest rows without a vector of the current model: at most a request's worth."""
-        without = eligible(rows).filter(pk__gt=after)
+    def missing(self, rows: Any, after: int, before: int) -> list[Any]:
+        """The newest rows between two keys without a vector of the current model, as many as fit
+        into a request."""
+        without = eligible(rows).filter(pk__gt=after, pk__lt=before)
         if self.model:
             without = without.exclude(embedded__model=self.model)
         return list(without.order_by("-pk")[:BATCH])
 
-    def embed(self, name: str, rows: Any, vectors: Any, batch: list[Any], text: Any) -> int:
-        """Embed these rows; how many."""
-        texts = {row.pk: text(row).strip()[:LONGEST_EMBEDDED] for row in batch}
-        made: dict[int, Any] = {key: None for key, said in texts.items() if not said}
-        asked: list[int] = []
+    def embed(self, name: str, rows: Any, vectors: Any, batch: list[Any], text: Any) -> list[int]:
+        """Embed as many of these rows as one request takes, in order; the keys of those."""
+        texts: dict[int, str] = {}
         room = BATCH_CHARACTERS
-        for key, said in texts.items():
-            if said and (not asked or len(said) <= room):
-                asked.append(key)
-                room -= len(said)
-        made |= self.vectors_of({key: texts[key] for key in asked})
+        for row in batch:
+            said = text(row).strip()[:LONGEST_EMBEDDED]
+            room -= len(said)
+            if room < 0:
+                break
+            texts[row.pk] = said
+        made: dict[int, Any] = {key: None for key, said in texts.items() if not said}
+        made |= self.vectors_of({key: said for key, said in texts.items() if said})
         dimensions = next((len(vector) for vector in made.values() if vector is not None), None)
         if dimensions and (self.model is None or self.model.dimensions != dimensions):
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=dimensions)
@@ -127,7 +130,7 @@ class Embedder:
         if self.model is None:  # nothing but empty texts so far
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=0)
         store(self.model, rows, vectors, [row for row in batch if row.pk in made], made, text)
-        return len(made)
+        return list(made)
 
     def vectors_of(self, texts: dict[int, str]) -> dict[int, Any]:
         """A vector for each text; None for one that the model refuses when asked for it alone."""

@@ -38,7 +38,7 @@ def search(scope: Scope, query: str, count: int) -> Found:
         scores: dict[int, float] = {}
         used = None
     else:
-        by_words = lexical.rank(scope, query, max(LISTED, count))
+        by_words = lexical.rank(scope, query, max(LISTED, count), count)
         by_meaning = semantic.nearest(scope, query, max(LISTED, count))
         scores = dict(by_words) if by_meaning is None else fused(by_words, by_meaning)
         keys = sorted(scores, key=lambda key: (-scores[key], -key))

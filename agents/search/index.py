@@ -5,17 +5,19 @@ among them, so that an agent's rows are an intersection in the index. On Postgre
 column `search`, a tsvector of the same terms, with a GIN index. Drafts and broken messages are not
 indexed. A text that changes loses its vector.
 
-Django makes a table of SQLite anew when a field changes, and its triggers go with the old one:
-`install` therefore runs after every `migrate` and puts back what is missing.
+Django makes a table of SQLite anew when a field changes, and its triggers go with the old one, or
+are in its way: they are dropped before migrations are applied, and `install` runs after every
+`migrate` and puts back what is missing.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 from django.dispatch import receiver
 
 from . import pgvector, words
@@ -38,10 +40,16 @@ def _lend_functions(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
         lend("memoryweb_message", 4, words.message_terms, deterministic=True)
 
 
+@receiver(pre_migrate)
+def _make_way(sender: Any, using: str, plan: Any, **kwargs: Any) -> None:
+    """SQLite renames no table while a trigger names one that is being made anew."""
+    connection = connections[using]
+    if sender.name == "agents" and plan and connection.vendor == "sqlite":
+        drop_triggers(connection)
+
+
 @receiver(post_migrate)
 def _install_after_migrate(sender: Any, using: str, **kwargs: Any) -> None:
-    from django.db import connections
-
     if sender.name == "agents":
         install(connections[using])
 
@@ -66,8 +74,7 @@ def uninstall(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
         for table in INDEXED:
             if connection.vendor == "sqlite":
-                for trigger in _triggers(table):
-                    cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+                drop_triggers(connection)
                 cursor.execute(f"DROP TABLE IF EXISTS {fts(table)}")
             else:
                 trigger = f"memoryweb_index_{table.removeprefix('agents_')}"
@@ -78,6 +85,15 @@ def uninstall(connection: BaseDatabaseWrapper) -> None:
 
 
 # -- SQLite ----------------------------------------------------------------------------------------
+
+
+def drop_triggers(connection: BaseDatabaseWrapper) -> None:
+    """Take the triggers away until the next `install`, which indexes what was written meanwhile."""
+    with connection.cursor() as cursor:
+        for table in INDEXED:
+            for trigger in _triggers(table):
+                cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+
 
 SQLITE = {
     "agents_passage": {
@@ -105,27 +121,32 @@ def _install_sqlite(cursor: Any, table: str) -> None:
                 cursor.execute(f"DROP TABLE {old}")
         options = "terms, tokenize=ascii, detail=none"
         cursor.execute(f"CREATE VIRTUAL TABLE {name} USING fts5({options})")
-        cursor.execute(
-            f"INSERT INTO {name}(rowid, terms) SELECT id, {has['terms'].format(row=table)}"
-            f" FROM {table} WHERE {has['indexed'].format(row=table)}"
-        )
-    for trigger, sql in _triggers(table).items():
-        if there.get(trigger) != sql:
-            cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
-            cursor.execute(sql)
+    triggers = _triggers(table)
+    if triggers.items() <= there.items() and name in there:
+        return
+    cursor.execute(f"DELETE FROM {name} WHERE rowid NOT IN (SELECT id FROM {table})")
+    cursor.execute(
+        f"INSERT INTO {name}(rowid, terms) SELECT id, {has['terms'].format(row=table)}"
+        f" FROM {table} WHERE {has['indexed'].format(row=table)}"
+        f" AND id NOT IN (SELECT rowid FROM {name})"
+    )
+    for trigger, sql in triggers.items():
+        cursor.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        cursor.execute(sql)
 
 
 def _triggers(table: str) -> dict[str, str]:
     """The triggers of a table of SQLite, by name."""
     name, has = fts(table), SQLITE[table]
-    new, is_indexed = has["terms"].format(row="new"), has["indexed"].format(row="new")
+    index = f"INSERT INTO {name}(rowid, terms) VALUES (new.id, {has['terms'].format(row='new')})"
+    was, is_ = (has["indexed"].format(row=row) for row in ("old", "new"))
     heads = {
-        f"{table}_indexed": f"AFTER INSERT ON {table} WHEN {is_indexed} BEGIN"
-        f" INSERT INTO {name}(rowid, terms) VALUES (new.id, {new}); END",
-        f"{table}_indexed_anew": f"AFTER UPDATE OF {has['columns']} ON {table} BEGIN"
+        f"{table}_indexed": f"AFTER INSERT ON {table} WHEN {is_} BEGIN {index}; END",
+        f"{table}_outdated": f"BEFORE UPDATE OF {has['columns']} ON {table} WHEN {was} BEGIN"
         f" DELETE FROM {name} WHERE rowid = old.id;"
-        f" INSERT INTO {name}(rowid, terms) SELECT new.id, {new} WHERE {is_indexed};"
         f" DELETE FROM {INDEXED[table]} WHERE of_id = old.id AND ({has['changed']}); END",
+        f"{table}_indexed_anew": f"AFTER UPDATE OF {has['columns']} ON {table} WHEN {is_} BEGIN"
+        f" {index}; END",
         f"{table}_unindexed": f"AFTER DELETE ON {table} BEGIN"
         f" DELETE FROM {name} WHERE rowid = old.id; END",
     }

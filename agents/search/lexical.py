@@ -22,8 +22,11 @@ OF_BEGINNING = 0.6  # what such a find weighs
 K1, B = 1.2, 0.75  # BM25
 
 
-def rank(scope: Scope, query: str, count: int) -> list[tuple[int, float]]:
-    """Keys of the best rows with their scores, best first."""
+def rank(scope: Scope, query: str, count: int, wanted: int) -> list[tuple[int, float]]:
+    """Keys of the best `count` rows with their scores, best first.
+
+    Common words are looked for where rarer ones find fewer than are `wanted`.
+    """
     terms = words.query_terms(query)
     if not terms:
         return []
@@ -38,11 +41,11 @@ def rank(scope: Scope, query: str, count: int) -> list[tuple[int, float]]:
     weights = {held[0]: weigh(rows, len(keys)) for held, keys in found.items()}
     weights |= {term: weigh(rows, times) for term, times in often.items()}
     common = sorted(often, key=lambda term: often[term])
-    if sum(len(keys) for held, keys in found.items() if held[0] not in often) < count:
-        together = sorted({n for n in (2, 3, len(common)) if 2 <= n <= len(common)})
-        found |= postings(scope, rows, [tuple(common[:n]) for n in together])
-    if common and sum(map(len, found.values())) < count:
-        found |= postings(scope, rows, [(common[0],)])
+    enough = sum(len(keys) for held, keys in found.items() if held[0] not in often) >= wanted
+    for together in sorted({1, 2, 3, len(common)}, reverse=True):
+        if not enough and together <= len(common) and (held := tuple(common[:together])):
+            found |= postings(scope, rows, [held])
+            enough = len(found[held]) >= wanted
     return bm25(scope, roughly(found, weights, max(MOST_RANKED, count)), weights, found)[:count]
 
 

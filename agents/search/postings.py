@@ -63,17 +63,21 @@ def _of_few(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, l
     """On Postgres, of an agent with few rows: all are looked at, once."""
     where, parameters = scope.conditions()
     queries = [matching([[term] for term in terms]) for terms in wanted]
+    held = " | ".join(
+        f"((r.search @@ %s::tsquery)::int::bigint << {bit})" for bit in range(len(wanted))
+    )
     cursor.execute(
-        f"SELECT r.id{', r.search @@ %s::tsquery' * len(wanted)} FROM {scope.table} r"
+        f"SELECT r.id, {held} FROM {scope.table} r"
         f" WHERE r.agent_id = %s{_and(where)} AND r.search @@ %s::tsquery"
         f" ORDER BY r.{scope.order} DESC",
         [*queries, scope.agent_key, *parameters, " | ".join(f"({each})" for each in queries)],
     )
     found: dict[Terms, list[int]] = {terms: [] for terms in wanted}
-    for key, *held in cursor.fetchall():
-        for terms, has in zip(wanted, held, strict=True):
-            if has:
-                found[terms].append(key)
+    lists = list(enumerate(found.values()))
+    for key, bits in cursor.fetchall():
+        for bit, keys in lists:
+            if bits >> bit & 1:
+                keys.append(key)
     return {terms: keys[:MOST_READ] for terms, keys in found.items()}
 
 

@@ -99,7 +99,7 @@ def query_terms(query: str) -> list[str]:
 
 def tag_term(tag: str) -> str:
     """A tag as a term that no text contains."""
-    return "\ue001" + md5(tag.encode(), usedforsecurity=False).hexdigest()
+    return "\ue001" + md5(storable(tag).encode(), usedforsecurity=False).hexdigest()
 
 
 def passage_owner(agent: str) -> str:

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from agents.models import Passage
+from agents.models.message import storable
 
 from .results import at_most, moments, shown
 from .tool import Caller, tool
@@ -45,7 +46,8 @@ def archival_memory_search(
     from agents.search.scope import Passages
 
     since, until = moments(start_datetime=start_datetime, end_datetime=end_datetime)
-    scope = Passages(caller.agent, since, until, tuple(tags or ()), tag_match_mode == "all")
+    wanted = tuple(storable(tag).strip() for tag in tags or ())
+    scope = Passages(caller.agent, since, until, wanted, tag_match_mode == "all")
     found = search(scope, query, at_most(top_k, "top_k"))
     Passage.recalled(caller.agent, [passage for passage, _ in found.rows])
     return shown(found, query, described)

@@ -6,24 +6,25 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.forms import AgentForm, BaseNewBlocks, NewAgentForm, NewBlocks, new_block_form
-from agents.memory import ChatMemory
+from agents.block_forms import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
+from agents.forms import AgentForm, NewAgentForm
+from agents.memory import CLASSES
 from agents.models import Agent
 from agents.views.pages import listed
 from agents.views.request import Request
+
+PERSONA = "You are a helpful assistant who remembers what matters to the person."
 
 
 @login_required
 def new(request: Request) -> HttpResponse:
     """Make an agent."""
     form = NewAgentForm(request.POST or None)
-    blocks = cast(
-        "BaseNewBlocks", NewBlocks(request.POST or None, prefix="blocks", initial=first_blocks())
-    )
+    blocks = new_blocks(request)
     if request.method == "POST" and form.is_valid() and blocks.is_valid():
         agent = form.create(request.user, blocks.filled())
         return redirect("agent", agent.pk)
@@ -32,13 +33,48 @@ def new(request: Request) -> HttpResponse:
     return render(request, "agents/new.html", context, status=status)
 
 
-def first_blocks() -> list[dict[str, Any]]:
-    """The blocks a new agent's form begins with."""
-    persona = "You are a helpful assistant who remembers what matters to the person."
-    return [
-        {"label": b.label, "value": b.value, "limit": b.limit, "description": b.description}
-        for b in ChatMemory(persona=persona).get_blocks()
-    ]
+def new_blocks(request: Request) -> BaseNewBlocks:
+    """The blocks of the form; at first those of the first memory class.
+
+    `is_fresh` tells which of them nobody has changed, so that another class may take them away.
+    """
+    asked = request.POST.get("memory_class", "")
+    first = first_blocks(asked if asked in CLASSES else next(iter(CLASSES)))
+    if request.method != "POST":
+        blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first))
+        for form in blocks.forms:
+            form.is_fresh = True
+        return blocks
+    blocks = cast("BaseNewBlocks", NewBlocks(request.POST, prefix="blocks"))
+    for form in blocks.forms:
+        typed = {
+            name: str(form[name].value() or "").replace("\r\n", "\n")
+            for name in ("label", "value", "description")
+        }
+        form.is_fresh = any(typed.items() <= block.items() for block in first)
+    return blocks
+
+
+def first_blocks(memory_class: str) -> list[dict[str, Any]]:
+    """The blocks that a new agent of a memory class begins with, as the form's first values."""
+    blocks = CLASSES[memory_class].blank().get_blocks()
+    for block in blocks:
+        if block.label == "persona" and not block.value:
+            block.value = PERSONA
+    return [{name: getattr(block, name) for name in BlockForm.Meta.fields} for block in blocks]
+
+
+@login_required
+@require_GET
+def new_first_blocks(request: Request) -> HttpResponse:
+    """The first blocks of `?memory_class=<name>`, for the form of a new agent."""
+    asked = request.GET.get("memory_class", "")
+    if asked not in CLASSES:
+        raise Http404
+    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first_blocks(asked)))
+    for form in blocks.forms:
+        form.is_fresh = True
+    return render(request, "agents/blocks/_first_blocks.html", {"blocks": blocks})
 
 
 @login_required

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from agents import fragments
@@ -33,8 +35,11 @@ def home(request: Request) -> HttpResponse:
 def chat(request: Request, agent_id: UUID) -> HttpResponse:
     """An agent: conversation and memory, as of one event of its log.
 
-    `?panel=<tab>` opens a tab of the panel; `?step=<id>` shows the transcript around a step.
+    `?panel=<tab>` opens a tab of the panel; `?step=<id>` shows the transcript around a step;
+    `?at=<n>` leads to the past, after the agent's n-th step.
     """
+    if at := request.GET.get("at"):
+        return redirect(f"{reverse('past_at', args=[agent_id])}?{urlencode({'at': at})}")
     with snapshot():
         agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
         run = run_of_step(agent, request.GET.get("step", ""))
@@ -56,7 +61,7 @@ def chat_context(agent: Agent, run: int | None = None) -> dict[str, Any]:
         "agent": agent,
         **transcript(agent, at=run),
         **fragments.memory_panel(agent),
-        **fragments.status_of(agent),
+        **fragments.page_status(agent),
         **fragments.waiting(agent),
     }
 

@@ -18,10 +18,9 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET
 
-from agents import tools
 from agents.models import Agent, Event
 from agents.models.event import snapshot
-from agents.views import history
+from agents.views import archival, context, history, tools
 from agents.views.request import Request
 
 Kind = Event.Kind
@@ -41,53 +40,11 @@ class Tab:
         return f"agents/panel/{self.name}.html"
 
 
-def tools_of(request: Request, agent: Agent) -> dict[str, Any]:
-    """The agent's tools as the model is told of them."""
-    return {
-        "tools": [
-            described(schema["function"])
-            for schema in tools.schemas(tools.of_agent(agent).values())
-        ]
-    }
-
-
-def described(function: dict[str, Any]) -> dict[str, Any]:
-    """A tool's schema in words: name, description, arguments with their types."""
-    parameters = function["parameters"]
-    arguments = [
-        {
-            "name": name,
-            "type": type_in_words(schema),
-            "description": schema.get("description", ""),
-            "required": name in parameters.get("required", []),
-            "default": schema.get("default"),
-        }
-        for name, schema in parameters.get("properties", {}).items()
-    ]
-    return {
-        "name": function["name"],
-        "description": function["description"],
-        "arguments": arguments,
-    }
-
-
-def type_in_words(schema: dict[str, Any]) -> str:
-    """A JSON schema's type: `string`, `list of string`, `string or null`, a model's name."""
-    if "enum" in schema:
-        return " or ".join(f"“{value}”" for value in schema["enum"])
-    if "anyOf" in schema:
-        return " or ".join(type_in_words(one) for one in schema["anyOf"])
-    if schema.get("type") == "array":
-        items = schema.get("items")
-        return f"list of {type_in_words(items)}" if items else "list"
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    return str(schema.get("type", "anything"))
-
-
 TABS = (
+    Tab("context", "Context", context.tab, context.KINDS),
+    Tab("archival", "Archival", archival.tab, ()),  # its lists follow the log by themselves
     Tab("history", "History", history.tab, (Kind.MEMORY_CHANGED,)),
-    Tab("tools", "Tools", tools_of, (Kind.AGENT_CHANGED,)),
+    Tab("tools", "Tools", tools.tab, (Kind.AGENT_CHANGED, Kind.STEP_CHANGED)),
 )
 
 

@@ -1,4 +1,4 @@
-// The memory panel: changed words glow, unseen changes are counted, editors count characters.
+// The memory panel: changed words glow, unseen changes are counted.
 (() => {
   const inspector = document.getElementById("inspector");
   if (!inspector) return;
@@ -59,37 +59,7 @@
       block?.focus({ preventScroll: true });
       if (block) { block.dataset.glow = ""; setTimeout(() => delete block.dataset.glow, GLOW); }
     }
-    const close = event.target.closest("[data-close-editor]");
-    if (close) {
-      const block = close.closest(".block");
-      close.closest("[data-editor]").remove();
-      block?.querySelector(".block-notice").replaceChildren();
-    }
-    const fill = event.target.closest("[data-fill]");
-    if (fill) {
-      const area = document.getElementById(fill.dataset.fill);
-      area.value = document.getElementById(fill.dataset.from).value;
-      area.dispatchEvent(new Event("input", { bubbles: true }));
-      area.focus();
-    }
   });
-  document.addEventListener("input", (event) => {
-    const area = event.target;
-    if (!area.dataset.limit) return;
-    const limit = Number(area.dataset.limit);
-    const used = Array.from(area.value).length;
-    const shown = document.querySelector(`[data-count-of="${area.id}"]`);
-    if (shown) {
-      shown.textContent = `${used.toLocaleString("en")} / ${limit.toLocaleString("en")}`;
-      shown.classList.toggle("over", used > limit);
-    }
-  });
-  document.addEventListener("keydown", (event) => {
-    const editor = event.target.closest?.("[data-editor]");
-    if (!editor) return;
-    if (event.key === "Escape") { event.stopPropagation(); editor.querySelector("[data-close-editor]").click(); }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.requestSubmit();
-  }, true);
   const swapped = (event) => (event.detail?.ctx?.target instanceof Element ? event.detail.ctx.target : null);
   // What could not be done is said where it was asked for, also when the panel is out of sight.
   document.addEventListener("htmx:after:swap", (event) => {

@@ -1,4 +1,5 @@
 // The form of a new agent: blocks are added and left out, and numbered as Django's formset wants them.
+// Another memory class brings its own first blocks; what somebody typed stays.
 (() => {
   const blocks = document.getElementById("new-blocks");
   const add = document.getElementById("add-block");
@@ -24,12 +25,41 @@
 
   new MutationObserver((records) => {
     number();
-    const added = records.flatMap((record) => [...record.addedNodes]).find((node) => node.matches?.(".new-block"));
+    const added = records.flatMap((record) => [...record.addedNodes]).find((node) => node.matches?.(".new-block:not([data-fresh])"));
     added?.querySelector("input")?.focus();
   }).observe(blocks, { childList: true });
   blocks.addEventListener("click", (event) => {
     if (!event.target.closest("[data-remove-block]")) return;
     event.target.closest(".new-block").remove();
     add.focus();
+  });
+
+  const choice = document.getElementById("id_memory_class");
+  const failed = document.getElementById("first-blocks-failed");
+  const changed = (field) =>
+    field.type === "checkbox" ? field.checked !== field.defaultChecked
+    : field.options ? [...field.options].some((option, i) => option.selected !== (field.querySelector("[selected]") ? option.defaultSelected : i === 0))
+    : field.value !== field.defaultValue;
+  const touched = (block) => !block.hasAttribute("data-fresh") || [...block.querySelectorAll("input, select, textarea")].some(changed);
+  const label = (block) => block.querySelector("[name$='-label']").value.trim();
+  let asked = 0;
+  choice?.addEventListener("change", async () => {
+    const mine = ++asked;
+    let first;
+    try {
+      const response = await fetch(`${blocks.dataset.firstBlocks}?${new URLSearchParams({ memory_class: choice.value })}`);
+      if (!response.ok || response.redirected) throw new Error(response.statusText);
+      const parsed = document.createElement("template");
+      parsed.innerHTML = await response.text();
+      first = [...parsed.content.children];
+    } catch {
+      if (mine === asked) failed.hidden = false;
+      return;
+    }
+    if (mine !== asked) return; // another class was chosen meanwhile
+    failed.hidden = true;
+    const kept = [...blocks.children].filter(touched);
+    const wanted = first.map((block) => kept.find((one) => label(one) === label(block)) ?? block);
+    blocks.replaceChildren(...wanted, ...kept.filter((block) => !wanted.includes(block)));
   });
 })();

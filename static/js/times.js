@@ -5,7 +5,8 @@
     const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
     const date = new Date(time.dateTime);
     set(time, "textContent",
-      seconds < 45 ? "just now"
+      seconds < -45 ? date.toLocaleString([], { ...(seconds < -43200 && { day: "numeric", month: "short" }), hour: "2-digit", minute: "2-digit" }) // still to come
+      : seconds < 45 ? "just now"
       : seconds < 3600 ? `${Math.max(1, Math.round(seconds / 60))} min ago`
       : seconds < 86400 ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
       : date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" }));

@@ -208,7 +208,7 @@ def test_a_block_is_added_configured_and_removed(server: MemoryWeb, chat: Chat) 
     expect(block(page, "plans")).to_contain_text("read-only")
     button(block(page, "plans"), "Settings").click()
     page.once("dialog", lambda dialog: dialog.accept())
-    button(block(page, "plans"), "Remove").click()
+    button(block(page, "plans"), "Detach").click()
     expect(block(page, "plans")).to_have_count(0)
 
 

@@ -18,7 +18,7 @@ from tests.server import MemoryWeb, dashed, eventually
 
 pytestmark = pytest.mark.browser
 
-PARTS = ("header", "log", "empty", "queue", "status", "core-memory")
+PARTS = ("header", "log", "empty", "queue", "status", "panel-tabs", "core-memory")
 NORMALISED = """(id) => {
   const part = document.getElementById(id).cloneNode(true);
   for (const element of part.querySelectorAll("*")) {
@@ -92,12 +92,14 @@ def rename(stage: Stage) -> None:
 
 def change_blocks(stage: Stage) -> None:
     block, _, _ = stage.server.block(stage.agent, "persona")
-    stage.server.post(f"{stage.path}/blocks/new/", label="plans", value="None yet", limit=100)
+    new = {"label": "plans", "value": "None yet", "limit": 100, "kind": "text"}
+    assert stage.server.post(f"{stage.path}/blocks/new/", **new).status == 200
     stage.server.post(
         f"{stage.path}/blocks/{dashed(block)}/settings/",
         label="character",
         description="Who it is",
         limit=500,
+        kind="text",
         read_only="on",
     )
 
@@ -185,6 +187,54 @@ def fail_and_retry(stage: Stage) -> None:
     stage.wait_for("text")
 
 
+def make_room(stage: Stage) -> None:
+    stage.model.script(text("Hello."), text("They said **hello** & met."))
+    stage.send("Hello again")
+    stage.rest()
+    stage.server.post(f"{stage.path}/compact/", key="room")
+    stage.rest()
+
+
+def rewrite_the_summary(stage: Stage) -> None:
+    make_room(stage)
+    ((made,),) = stage.server.rows("SELECT id FROM agents_compaction ORDER BY id DESC LIMIT 1")
+    address = f"{stage.path}/compactions/{made}/summary/"
+    assert stage.server.post(address, summary="They met.").status == 200
+
+
+def put_away(stage: Stage) -> None:
+    insert = ("archival_memory_insert", {"content": "Bob's garden has a cherry tree"})
+    stage.model.script(calls(insert), text("Kept."))
+    stage.send("Keep that for later")
+    stage.rest()
+
+
+def reflect(stage: Stage) -> None:
+    stage.model.script(
+        calls(("memory_rethink", {"label": "human", "new_memory": "Bob"})), text("Shortened it.")
+    )
+    stage.server.post(f"{stage.path}/reflect/")
+    stage.rest()
+
+
+def ask_for_approval(stage: Stage) -> None:
+    block, _, _ = stage.server.block(stage.agent, "human")
+    form = {"label": "human", "limit": 2000, "kind": "text", "ask_before_write": "on"}
+    stage.server.post(f"{stage.path}/blocks/{dashed(block)}/settings/", **form)
+    stage.model.script(calls(APPEND))
+    stage.send("I like cherry pie.")
+    eventually(lambda: stage.server.runs(stage.agent)[-1][1] == "waiting")
+    stage.on_leaving.append(stage.stop)
+
+
+def refuse(stage: Stage) -> None:
+    ask_for_approval(stage)
+    asked = stage.server.one("SELECT max(id) FROM agents_approval")
+    stage.model.script(text("Too bad."))
+    stage.server.post(f"{stage.path}/approvals/{asked}/", decision="refused", reason="<No>")
+    stage.rest()
+
+
 SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.AGENT_CHANGED: [rename],
     Event.Kind.MEMORY_CHANGED: [change_blocks, remove_a_block],
@@ -194,8 +244,11 @@ SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.ACTIVITY: [try_again, ask_to_stop],
     Event.Kind.STEP_BEGAN: [begin],
     Event.Kind.TEXT: [stream_text, stream_reasoning],
-    Event.Kind.STEP_CHANGED: [call_tools_and_go_on],
-    Event.Kind.RUN_CHANGED: [finish, fail, fail_and_retry],
+    Event.Kind.STEP_CHANGED: [call_tools_and_go_on, ask_for_approval, refuse],
+    Event.Kind.RUN_CHANGED: [finish, fail, fail_and_retry, reflect],
+    Event.Kind.COMPACTED: [make_room],
+    Event.Kind.SUMMARY_CHANGED: [rewrite_the_summary],
+    Event.Kind.ARCHIVAL_CHANGED: [put_away],
 }
 CASES = [(kind, scenario) for kind in SCENARIOS for scenario in SCENARIOS[kind]]
 

@@ -4,34 +4,53 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .edits import statements
+from .commands import command
+from .edits import same, statements
 from .facts import NAME_LINE, THEIRS
+from .searches import ASKS, stems
 from .sentences import ANY_CASE, VERBS, clauses, sentences, third
 
 SPOKEN_VERBS = {third(verb): verb for verb in [*VERBS.split("|"), "detest"]}
+UNKNOWN = "I do not know"
 AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
 @dataclass(frozen=True)
 class Known:
-    """What core memory says: of the person, and of the agent itself."""
+    """What core memory says of the person and of the agent itself, and the summary besides."""
 
     human: str
     persona: str
+    summary: str = ""
 
     def lines(self, pattern: str) -> list[str]:
         """What is known of the person, as said to them, where it begins as asked."""
-        found = (each for each in statements(self.human) if re.match(pattern, each, ANY_CASE))
-        return [spoken(each) for each in found]
+        for source in (statements(self.human), self.summarised()):
+            if found := [each for each in source if re.match(pattern, each, ANY_CASE)]:
+                return [spoken(each) for each in found]
+        return []
 
-    def name(self, value: str | None = None) -> str:
-        """The name a block gives, the newest one if there are several."""
-        found = re.findall(NAME_LINE, self.human if value is None else value, ANY_CASE)
-        return re.split(r":| is | called ", found[-1])[-1].strip() if found else ""
+    def summarised(self) -> list[str]:
+        """What the summary says and core memory does not."""
+        lines = (each for each in statements(self.summary) if not each.endswith(":"))
+        noted = statements(self.human)
+        return [each for each in lines if not any(same(each, other) for other in noted)]
+
+    def name(self) -> str:
+        """The person's name."""
+        return name_in(self.human) or name_in(self.summary)
+
+
+def name_in(value: str) -> str:
+    """The name a text gives, the newest one if there are several."""
+    found = re.findall(NAME_LINE, value, ANY_CASE)
+    return re.split(r":| is | called ", found[-1])[-1].strip() if found else ""
 
 
 def spoken(line: str) -> str:
     """A line of a block as said to the person: 'Likes my dog' is 'you like your dog'."""
+    if line.startswith("“"):
+        return f"you said {line}"
     line = re.sub(r"\bmy\b", "your", re.sub(r"\bI\b", "you", line.strip(" .")), flags=re.I)
     if key := re.fullmatch(r"([^:\n]{1,40}): (.+)", line, re.S):
         plural = re.search(r"[^s']s$", key[1])
@@ -59,7 +78,7 @@ def sentence(text: str) -> str:
 
 
 def unknown(what: str, example: str) -> str:
-    return f"I do not know {what} yet. Tell me, for example: “{example}”."
+    return f"{UNKNOWN} {what} yet. Tell me, for example: “{example}”."
 
 
 Match = re.Match[str]
@@ -82,23 +101,30 @@ def your_name(_: Match, known: Known) -> str:
 
 
 def own_name(_: Match, known: Known) -> str:
-    name = known.name(known.persona)
+    name = name_in(known.persona)
     return f"My name is {name}." if name else f"I have no name yet. {OWN_NAME}"
 
 
 def who_i_am(_: Match, known: Known) -> str:
     if not known.persona.strip():
         return f"I am the demo model, and my persona block is empty. {OWN_NAME}"
-    name = known.name(known.persona)
+    name = name_in(known.persona)
     quoted = "\n".join(f"> {each}" for each in known.persona.strip().splitlines())
     return f"{f'I am {name}. ' if name else ''}My persona block says:\n\n{quoted}"
 
 
 def all_about(_: Match, known: Known) -> str:
-    lines = [f"- {sentence(spoken(each))}" for each in statements(known.human)]
-    if not lines:
-        return unknown("anything about you", "My name is Sarah and I like cherry pie")
-    return "This is what I know about you:\n\n" + "\n".join(lines)
+    told = [
+        f"{heading}\n\n" + "\n".join(f"- {sentence(spoken(each))}" for each in lines)
+        for heading, lines in (
+            ("This is what I know about you:", statements(known.human)),
+            ("And from what we said earlier:", known.summarised()),
+        )
+        if lines
+    ]
+    return "\n\n".join(told) or unknown(
+        "anything about you", "My name is Sarah and I like cherry pie"
+    )
 
 
 def your_thing(asked: Match, known: Known) -> str:
@@ -139,7 +165,8 @@ OWN_NAME = "You can give me one: “Call yourself Max”."
 WORK = r"works?\b|job\b|is an? |profession"
 INDIRECT = (
     r"(?:(?:do|can|could|would|will) you )?(?:please )?(?:still )?"
-    r"(?:know|remember|recall|tell me|remind me(?: of)?|say|guess|list|summari[sz]e)(?: again)? "
+    r"(?:know|remember|recall|tell me|remind me(?: of)?|explain|say|guess|list|summari[sz]e)"
+    r"(?: again)? "
 )
 WHAT_IS = r"(?:(?:what|who|which|where|how|when)(?:'s|s| is| are| was)? )?"
 QUESTIONS: tuple[tuple[str, Answer], ...] = (
@@ -211,4 +238,13 @@ def answer_to(clause: str, known: Known) -> str:
     for pattern, answer in QUESTIONS:
         if asked := re.fullmatch(pattern, direct, ANY_CASE):
             return answer(asked, known)
-    return ""
+    asks = re.match(ASKS, clause, ANY_CASE) and not command(clause)
+    return said_on(direct, known) if asks else ""
+
+
+def said_on(question: str, known: Known) -> str:
+    """The lines that have every word of a question that tells what it is about, or nothing."""
+    wanted = stems(question)
+    lines = [*statements(known.human), *known.summarised()] if wanted else []
+    found = [spoken(each) for each in lines if wanted <= stems(each)]
+    return sentence(joined(found)) if found else ""

@@ -269,7 +269,9 @@ def fact_in(clause: str) -> Fact | None:
 
 REMEMBER = (
     r"(?:(?:always )?(?:remember|note|keep in mind|bear in mind|don't forget|do not forget"
-    r"|never forget|make a note|take note|write down|memori[sz]e)(?: to your memory)?)"
+    r"|never forget|make a note|take note|write down|memori[sz]e"
+    r"|(?:save|keep|store|put away)(?: this)?(?=,? for later))(?: to your memory)?)"
+    r"(?P<later>,?(?: this)? for later)?"
     r"(?:\s*[:,]| that\b| the fact that| this:?)?\s+(?P<x>.+)"
 )
 

@@ -10,6 +10,8 @@ ABOUT = (
     " things. Try:\n\n"
     "- “My name is Sarah and I like cherry pie”, and watch core memory change\n"
     "- “What do you know about me?”\n"
+    "- “Remember for later that the spare key is under the mat”, and ask for it: “Where is the"
+    " spare key?”\n"
     "- “Show me some code”\n\n"
     "For real conversations, choose a model of your own in the agent's settings."
 )
@@ -51,6 +53,16 @@ def story() -> str:
     return "\n\n".join(["**The week of small things**", opening, *days, ending])
 
 
+def short_story(name: str) -> str:
+    """Less than a hundred words."""
+    return (
+        f"When {name or 'the child'} was born, nobody wrote the name down. It was only said, from"
+        " window to window, until the baker put it on a loaf, the postman on a card and the"
+        " neighbour on a gate. Years later somebody asked where the name was kept. “Wherever it"
+        " was noted,” said the baker, “and there it stays, until you call yourself otherwise.”"
+    )
+
+
 def haiku(name: str) -> str:
     return f"{name or 'A name'}, softly said —\na line kept in a small block,\nread at every step."
 
@@ -85,6 +97,7 @@ PIECES: tuple[tuple[str, Callable[[str], str]], ...] = (
         r"|\bcode\b.*\bexample\b|\bpython (?:code|function|script)",
         lambda _: CODE,
     ),
+    (r"\bstory\b.*\b(?:name|less than|short|under)\b|\bshort story\b", short_story),
     (
         r"\b(?:tell|write|give|make)\b.*\b(?:long|story|tale|essay)\b|\blong (?:text|answer|story)"
         r"|^(?:a )?story\b",
@@ -109,19 +122,3 @@ def piece_for(said: str, name: str) -> str:
         if re.search(pattern, said, ANY_CASE):
             return piece(name)
     return ""
-
-
-def summary(texts: list[str]) -> str:
-    """A short extract of what was said: lines where somebody tells of themselves come first."""
-    lines = [line.strip(" -*>\t") for text in texts for line in text.splitlines()]
-    kept = [line for line in lines if len(line) > 3 and not re.search("summar", line, re.I)]
-    telling = [line for line in kept if re.search(r"\b(?:I|I'm|[Mm]y|[Nn]ame|[Yy]ou are)\b", line)]
-    chosen = list(dict.fromkeys(telling or kept))
-    chosen = chosen if len(chosen) <= 12 else [*chosen[:5], *chosen[-7:]]
-    if not chosen:
-        return "Nothing was said yet."
-    return "In short:\n" + "\n".join(f"- {shortened(line)}" for line in chosen)
-
-
-def shortened(line: str) -> str:
-    return line if len(line) <= 160 else f"{line[:159].rstrip()}…"

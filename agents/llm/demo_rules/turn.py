@@ -7,6 +7,7 @@ from typing import Any
 
 from .answers import Known
 from .edits import label_of
+from .searches import NOTHING
 from .sentences import ANY_CASE
 
 HEARTBEAT = "request_heartbeat"
@@ -15,9 +16,13 @@ FAILED = (
     r"\A\W*(?:\w*error\b|failed\b|there is no (?:block|tool)\b|no return is known)|does not occur"
     r"|would be \S+ of \S+ characters|would be .* characters|is read-only|was not called"
 )
-NOTHING = (
-    r"\W*(?:none|null|no (?:\w+ )*(?:results?|tasks?|passages?|messages?)\b.*|.*\bis empty)?\W*"
+APPROVED_OTHERWISE = "(The person approved this with other arguments: "
+REFUSED = (
+    r"not run, because the person refused it: (?P<why>.*)|not run: (?P<late>nobody approved .*)"
 )
+SUMMARY = r"<conversation_summary>\n(.*?)\n?</conversation_summary>"
+EMPTY_ARCHIVE = r"^0 passages are in archival memory"
+QUEUE = "tasks"  # the label of the block that holds what is to do
 
 Json = dict[str, Any]
 
@@ -36,10 +41,24 @@ class Done:
 
     call: Call
     returned: str
+    said: str = ""  # what the model said as it made the call
 
     @property
     def failed(self) -> bool:
-        return bool(re.search(FAILED, self.returned, ANY_CASE))
+        told = self.returned
+        return not told.startswith("Done.") and bool(re.search(FAILED, told, ANY_CASE))
+
+    @property
+    def error(self) -> str:
+        return re.sub(r"\AError: ", "", self.returned.strip())
+
+    @property
+    def refusal(self) -> str:
+        """Why a person did not let it run, or nothing."""
+        asked = re.search(REFUSED, self.returned, re.DOTALL) if self.failed else None
+        if not asked:
+            return ""
+        return f"you refused it: {asked['why']}" if asked["why"] else str(asked["late"])
 
     @property
     def empty(self) -> bool:
@@ -57,9 +76,10 @@ class Turn:
 
     said: str
     system: str
-    memory: dict[str, str]
+    memory: dict[str, str]  # label → value, of the blocks of text
     tools: dict[str, list[str]]  # name → names of parameters
     done: list[Done] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)  # what core memory says is to do
 
     def did(self, name: str) -> list[Done]:
         return [each for each in self.done if each.call.name == name]
@@ -67,7 +87,18 @@ class Turn:
     @property
     def known(self) -> Known:
         human, persona = label_of("human", self.memory), label_of("persona", self.memory)
-        return Known(self.memory.get(human, ""), self.memory.get(persona, ""))
+        summary = re.search(SUMMARY, self.system, re.DOTALL)
+        return Known(
+            self.memory.get(human, ""),
+            self.memory.get(persona, ""),
+            summary[1] if summary else "",
+        )
+
+    @property
+    def has_archive(self) -> bool:
+        """Whether it can search archival memory, and there is something in it."""
+        empty = re.search(EMPTY_ARCHIVE, self.system, re.MULTILINE)
+        return "archival_memory_search" in self.tools and not empty
 
 
 def turn_of(asked: Json) -> Turn:
@@ -76,13 +107,14 @@ def turn_of(asked: Json) -> Turn:
     system = "\n".join(
         text_of(each) for each in messages if each["role"] in ("system", "developer")
     )
+    memory = memory_in(system)
     start = max((i for i, each in enumerate(messages) if each["role"] == "user"), default=-1)
     offered = [] if asked.get("tool_choice") == "none" else asked.get("tools") or []
     functions = [tool["function"] for tool in offered if isinstance(tool.get("function"), dict)]
     return Turn(
         said=text_of(messages[start]).strip()[:MOST_READ] if start >= 0 else "",
         system=system,
-        memory=memory_in(system),
+        memory={k: v for k, v in memory.items() if k != QUEUE and not is_json(v)},
         tools={
             str(function.get("name")): list(
                 (function.get("parameters") or {}).get("properties") or {}
@@ -90,6 +122,7 @@ def turn_of(asked: Json) -> Turn:
             for function in functions
         },
         done=done_in(messages[start + 1 :]),
+        tasks=tasks_in(memory.get(QUEUE, "")),
     )
 
 
@@ -118,27 +151,49 @@ def memory_in(system: str) -> dict[str, str]:
     return memory
 
 
+def is_json(value: str) -> bool:
+    """Whether a block holds a list or an object, which is no text to edit."""
+    try:
+        return isinstance(json.loads(value), list | dict)
+    except ValueError:
+        return False
+
+
+def tasks_in(value: str) -> list[str]:
+    """The tasks that a block lists."""
+    tasks = json.loads(value) if is_json(value) else []
+    return [str(task) for task in tasks] if isinstance(tasks, list) else []
+
+
 def done_in(messages: list[Json]) -> list[Done]:
     """The tool calls in these messages that were answered, in order."""
     returns = {each.get("tool_call_id"): each for each in messages if each["role"] == "tool"}
-    calls = [call for each in messages for call in each.get("tool_calls") or []]
     return [
-        done_with(call["function"], returns[call["id"]]) for call in calls if call["id"] in returns
+        done_with(call["function"], returns[call["id"]], text_of(each))
+        for each in messages
+        for call in each.get("tool_calls") or []
+        if call["id"] in returns
     ]
 
 
-def done_with(function: Json, message: Json) -> Done:
+def done_with(function: Json, message: Json, said: str) -> Done:
     """A tool call with its return; Letta's JSON wrapping of returns is taken off."""
-    try:
-        arguments = json.loads(function.get("arguments") or "{}")
-    except ValueError:
-        arguments = {}
+    arguments = loaded(function.get("arguments") or "{}")
     returned = text_of(message)
-    try:
-        wrapped = json.loads(returned)
-    except ValueError:
-        wrapped = None
-    if isinstance(wrapped, dict) and {"status", "message"} <= wrapped.keys():
+    if returned.startswith(APPROVED_OTHERWISE):
+        approved, _, returned = returned.removeprefix(APPROVED_OTHERWISE).partition(")\n")
+        arguments = loaded(approved) or arguments
+    wrapped = loaded(returned)
+    if {"status", "message"} <= wrapped.keys():
         failed = str(wrapped["status"]).lower() in ("error", "failed")
         returned = f"{'Error: ' if failed else ''}{wrapped['message']}"
-    return Done(Call(function["name"], arguments if isinstance(arguments, dict) else {}), returned)
+    return Done(Call(function["name"], arguments), returned, said)
+
+
+def loaded(text: str) -> Json:
+    """A JSON object; an empty one where the text is none."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -21,6 +21,7 @@ from agents.accounts import owner
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
+from agents.search import embedder
 
 MIGRATING = 8283  # the key of Postgres' advisory lock
 
@@ -43,6 +44,7 @@ class Command(BaseCommand):
         resumed = 0 if settings.HOSTED else engine.resume()
         if not settings.HOSTED:
             chores.start()
+            embedder.start()
         self.say(host, port, resumed)
         serve(host, port)
         del lock

@@ -28,7 +28,14 @@ KNOWN = (
 
 
 class SourceError(ValueError):
-    """A source that cannot be made a tool, and why, in a sentence for whoever wrote it."""
+    """A source that cannot be made a tool, and why, in a sentence for whoever wrote it.
+
+    `line` is where, counted from 1; 0 where that is nowhere in particular.
+    """
+
+    def __init__(self, sentence: str, line: int = 0) -> None:
+        super().__init__(sentence)
+        self.line = line
 
 
 class Amiss(Exception):

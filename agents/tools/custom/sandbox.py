@@ -7,21 +7,16 @@ sandbox come back on the thread that called `run`.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from .outcome import LONGEST_OUTPUT, cut
-
-try:
-    import pydantic_monty as monty
-except Exception as error:  # missing, or its native part does not fit this machine
-    IMPORT_ERROR = f"{type(error).__name__}: {error}"
-else:
-    IMPORT_ERROR = ""
 
 MOST_CALLS_OUT = 1_000  # of the sandbox to its stand-ins, within one run
 SECONDS_FOR_A_WORKER = 30.0
@@ -78,6 +73,21 @@ _lock = threading.Lock()
 _pools: dict[int, Any] = {}  # by process: a forked process cannot use its parent's workers
 
 
+@cache
+def _monty() -> Any:
+    """The library, loaded where the first tool runs: whoever has none need not hold it.
+
+    Unavailable where it is missing, or its native part does not fit this machine.
+    """
+    try:
+        return importlib.import_module("pydantic_monty")
+    except Exception as error:
+        raise Unavailable(
+            "Custom tools are off: the sandbox they run in, pydantic-monty, cannot be loaded"
+            f" ({type(error).__name__}: {error}). Install it with: {HOW}"
+        ) from error
+
+
 def available() -> tuple[bool, str]:
     """Whether custom tools can be run here; if not, why, in a sentence."""
     try:
@@ -99,7 +109,7 @@ def run(
     `inputs` are its first variables, `modules` what it may import beside the sandbox's own.
     Raises Unavailable, and nothing else, where there is no sandbox to run it in.
     """
-    ran = Ran()
+    ran, monty = Ran(), _monty()
     try:
         session = _pool().checkout(
             limits={
@@ -149,16 +159,12 @@ def _no_environment(*, name: str, args: tuple[Any, ...], **_: Any) -> Any:
         return args[1] if len(args) > 1 else None
     if name == "os.environ":
         return {}
-    return monty.NOT_HANDLED
+    return _monty().NOT_HANDLED
 
 
 def _pool() -> Any:
     """This process's pool, which was seen to work."""
-    if IMPORT_ERROR:
-        raise Unavailable(
-            "Custom tools are off: the sandbox they run in, pydantic-monty, cannot be loaded"
-            f" ({IMPORT_ERROR}). Install it with: {HOW}"
-        )
+    monty = _monty()
     with _lock:
         if pool := _pools.get(os.getpid()):
             return pool

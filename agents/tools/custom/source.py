@@ -50,7 +50,9 @@ def read_source(source: str, name: str = "") -> Definition:
         return _definition(tree, _function(tree, name))
     except SyntaxError as error:
         at = f" in line {error.lineno}" if error.lineno else ""
-        raise SourceError(f"The source is not Python: {error.msg}{at}.") from None
+        raise SourceError(
+            f"The source is not Python: {error.msg}{at}.", error.lineno or 0
+        ) from None
     except (RecursionError, MemoryError):
         raise SourceError("The source is nested too deeply to be read; write it flatter.") from None
     except ValueError as error:
@@ -68,7 +70,9 @@ def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
         raise SourceError(f"The source has no {what}; write one as 'def name(…):' at its top.")
     function = public[-1]
     if isinstance(function, ast.AsyncFunctionDef):
-        raise SourceError(f"{function.name} is async; write 'def', not 'async def'.")
+        raise SourceError(
+            f"{function.name} is async; write 'def', not 'async def'.", function.lineno
+        )
     return function
 
 
@@ -76,7 +80,9 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
     name = function.name
     description, described = read_docstring(ast.get_docstring(function, clean=False) or "")
     if not description:
-        raise SourceError(f"{name} has no docstring that says what it does; the model needs one.")
+        raise SourceError(
+            f"{name} has no docstring that says what it does; the model needs one.", function.lineno
+        )
     models = Models(tree)
     fields: dict[str, Any] = {}
     hidden = []
@@ -86,11 +92,14 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
             continue
         where = f"the argument '{argument.arg}' of {name}"
         if argument.annotation is None:
-            raise SourceError(f"The type of {where} is missing; write '{argument.arg}: str'.")
+            raise SourceError(
+                f"The type of {where} is missing; write '{argument.arg}: str'.", argument.lineno
+            )
         if argument.arg not in described:
             raise SourceError(
                 f"The docstring says nothing of {where}; describe it under 'Args:', as in"
-                f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'."
+                f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'.",
+                argument.lineno,
             )
         about = described[argument.arg]
         fields[argument.arg] = models.field(where, argument.annotation, default, about)
@@ -113,7 +122,8 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
     given = function.args
     if given.vararg or given.kwarg or given.posonlyargs:
         raise SourceError(
-            f"{function.name} takes *, ** or / arguments; a model gives each argument by its name."
+            f"{function.name} takes *, ** or / arguments; a model gives each argument by its name.",
+            function.lineno,
         )
     defaults = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
     found = [*zip(given.args, defaults, strict=True)]
@@ -122,7 +132,8 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
         if argument.arg.startswith("_"):
             raise SourceError(
                 f"The argument '{argument.arg}' of {function.name} begins with '_';"
-                " give it another name."
+                " give it another name.",
+                argument.lineno,
             )
     return found
 
@@ -142,7 +153,9 @@ class Models:
         """The model of that name; None if the source has no such class."""
         if name in self.made:
             if self.made[name] is None:
-                raise SourceError(f"{name} contains itself; JSON arguments cannot.")
+                raise SourceError(
+                    f"{name} contains itself; JSON arguments cannot.", self.nodes[name].lineno
+                )
             return self.made[name]
         node = self.nodes.get(name)
         if node is None or not (is_pydantic(node) or is_dataclass(node)):
@@ -176,10 +189,13 @@ class Models:
                 kind = Optional[kind]  # noqa: UP045
             TypeAdapter(kind).validate_python(default, strict=True)
         except Amiss as error:
-            raise SourceError(f"{where[0].upper()}{where[1:]}: {error}.") from None
+            raise SourceError(
+                f"{where[0].upper()}{where[1:]}: {error}.", annotation.lineno
+            ) from None
         except ValidationError:
             raise SourceError(
-                f"The default of {where} is {default!r}, which is no {ast.unparse(annotation)}."
+                f"The default of {where} is {default!r}, which is no {ast.unparse(annotation)}.",
+                annotation.lineno,
             ) from None
         return kind, Field(default, **about)
 

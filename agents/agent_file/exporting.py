@@ -1,0 +1,298 @@
+"""Export: an agent as a file that Letta's readers take, and that loses nothing read here again.
+
+Field names and ids (`agent-0`, `block-0`, `message-0`) are those of the format's newer form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from types import GeneratorType
+from typing import Any
+
+from django.utils import timezone
+
+from agents import tools
+from agents.context import compile_context
+from agents.models import Agent, Block, Compaction, Message, Run, Step, Tool
+from agents.models.tag import AgentTag
+
+from .entries import (
+    EMBEDDING,
+    NOTHING,
+    block_entry,
+    compaction_entry,
+    llm_config,
+    message_entry,
+    said_entry,
+    stamp,
+    step_entry,
+    summary_entry,
+    texts,
+    tool_entry,
+)
+from .importing import OWN, VERSION
+
+SETTINGS = (
+    *("model", "memory_class", "prompt_template", "tools", "max_steps", "reflect_every"),
+    *("context_window", "bytes_per_token", "agent_type", "embedding"),
+)
+RUN = ("kind", "text", "status", "reason", "error", "role", "most_steps")
+BATCH = 2000  # rows read at once
+CORE = {"send_message": "letta_core", "conversation_search": "letta_core"}
+
+
+def export_agent(agent: Agent) -> dict[str, Any]:
+    """The agent as an agent file."""
+    whole: dict[str, Any] = plain(Export(agent).file())
+    return whole
+
+
+def written(agent: Agent) -> Iterator[str]:
+    """The same as JSON, piece by piece; rows are read as they are written."""
+    return pieces(Export(agent).file())
+
+
+def file_name(agent: Agent) -> str:
+    """What a file of the agent is called."""
+    return f"{re.sub(r'[^A-Za-z0-9]+', '_', agent.name).strip('_').lower() or 'agent'}.af"
+
+
+def plain(value: Any) -> Any:
+    """A value with its generators as lists."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | GeneratorType) else value
+
+
+def pieces(value: Any) -> Iterator[str]:
+    """A value as JSON, a generator element by element."""
+    if isinstance(value, dict) and value:
+        for place, (name, each) in enumerate(value.items()):
+            yield f"{',' if place else '{'}{dumps(name)}:"
+            yield from pieces(each)
+        yield "}"
+    elif isinstance(value, GeneratorType):
+        yield "["
+        for place, each in enumerate(value):
+            yield f",{dumps(each)}" if place else dumps(each)
+        yield "]"
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for place, each in enumerate(value):
+            yield "," if place else "["
+            yield from pieces(each)
+        yield "]"
+    else:
+        yield dumps(value)
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class Export:
+    """One agent on its way into a file."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.blocks = agent.core_memory()
+        self.tools = list(self.tools_of())
+        self.compaction = Compaction.newest(agent)
+        self.runs = list(
+            Run.objects.filter(agent=agent).exclude(status=Run.Status.QUEUED).order_by("pk")
+        )
+        self.steps = list(Step.objects.filter(run__agent=agent).order_by("run_id", "pk"))
+        self.steps_of: dict[int, list[Step]] = {}
+        for step in self.steps:
+            self.steps_of.setdefault(step.run_id, []).append(step)
+        self.run_place = {run.pk: place for place, run in enumerate(self.runs)}
+        self.step_place = {step.pk: place for place, step in enumerate(self.steps)}
+        self.sent = agent.messages.exclude(status=Message.Status.DRAFT)
+        # Messages have the numbers they have in the agent; 0 is the system message, and the
+        # summary has the one after the last.
+        self.summary_id = f"message-{agent.message_count + 1}"
+
+    def file(self) -> dict[str, Any]:
+        return {
+            "agents": [self.agent_entry()],
+            "groups": [],
+            "blocks": [block_entry(place, block) for place, block in enumerate(self.blocks)],
+            "files": [],
+            "sources": [],
+            "tools": self.tools,
+            "mcp_servers": [],
+            "metadata": {"exported_by": OWN},
+            "created_at": stamp(timezone.now()),
+            OWN: {
+                "version": VERSION,
+                "tools": self.own_tools(),
+                "agents": {"agent-0": self.own_entry()},
+            },
+        }
+
+    # -- what every reader knows -------------------------------------------------------------------
+
+    def agent_entry(self) -> dict[str, Any]:
+        agent = self.agent
+        style = "memgpt_v2_agent" if tools.speaks_by_tool(agent) else "letta_v1_agent"
+        return {
+            "name": agent.name,
+            "memory_blocks": [],
+            "tools": [],
+            "tool_ids": [tool["id"] for tool in self.tools],
+            "source_ids": [],
+            "block_ids": [f"block-{place}" for place in range(len(self.blocks))],
+            "tool_rules": agent.tool_rules,
+            "tags": list(AgentTag.objects.filter(agent=agent).values_list("tag", flat=True)),
+            "system": agent.system_prompt,
+            "description": agent.description or None,
+            "metadata": agent.metadata,
+            "agent_type": agent.agent_type or style,
+            "llm_config": llm_config(agent),
+            "embedding_config": EMBEDDING,
+            **NOTHING,
+            "embedding": agent.embedding or None,
+            "id": "agent-0",
+            "in_context_message_ids": self.in_context(),
+            "messages": self.messages(),
+            "files_agents": [],
+            "group_ids": [],
+        }
+
+    def in_context(self) -> list[str]:
+        """The ids of the messages in the context, the system message first."""
+        numbers = self.sent.filter(
+            number__gte=self.agent.context_from,
+            aside=False,
+            status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
+        )
+        said = [f"message-{n}" for n in numbers.order_by("number").values_list("number", flat=True)]
+        return ["message-0", *([self.summary_id] if self.compaction else []), *said]
+
+    def messages(self) -> Iterator[dict[str, Any]]:
+        agent, model = self.agent, self.agent.model or None
+        system = compile_context(agent).system
+        yield message_entry("message-0", "system", texts(system), agent.created_at, model)
+        summary = self.compaction
+        for message in self.rows():
+            if summary and message.number >= agent.context_from:
+                yield summary_entry(self.summary_id, summary, model)
+                summary = None
+            step = self.step_place.get(message.step_id or 0)
+            used = model if step is None else self.steps[step].model
+            yield said_entry(message, used)
+        if summary:
+            yield summary_entry(self.summary_id, summary, model)
+
+    def rows(self) -> Iterator[Message]:
+        return self.sent.order_by("number").iterator(chunk_size=BATCH)
+
+    def tools_of(self) -> Iterator[dict[str, Any]]:
+        """The agent's tools, but for the methods of its memory class, which no file can bring."""
+        own = {
+            tool.name: tool
+            for tool in Tool.objects.filter(owner=self.agent.owner_id, name__in=self.agent.tools)
+        }
+        held = [n for n in tools.of_agent(self.agent) if n in tools.names() or n in own]
+        for place, name in enumerate(held):
+            if name in tools.names():
+                built_in = tools.get(name)
+                kind = CORE.get(name, "letta_core" if "archival" in name else "letta_memory_core")
+                yield tool_entry(place, name, kind, built_in.description, built_in.schema)
+            else:
+                tool = own[name]
+                yield tool_entry(place, name, "custom", tool.description, tool.json_schema) | {
+                    "source_code": tool.source,
+                    "tags": tool.tags,
+                    "return_char_limit": tool.return_char_limit,
+                }
+
+    # -- what only this program reads --------------------------------------------------------------
+
+    def own_entry(self) -> dict[str, Any]:
+        made = ["message-0", *([self.summary_id] if self.compaction else [])]
+        return {
+            "settings": {name: getattr(self.agent, name) for name in SETTINGS},
+            "made": made,
+            "runs": (self.run_entry(run) for run in self.runs),
+            "messages": self.own_messages(),
+            "compactions": [
+                compaction_entry(each, self.run_place[each.run_id])
+                for each in self.agent.compactions.order_by("pk")
+            ],
+            "passages": self.passages(),
+            "blocks": {f"block-{n}": self.ledger(block) for n, block in enumerate(self.blocks)},
+        }
+
+    def own_tools(self) -> dict[str, Any]:
+        """The limits of custom tools."""
+        ids = {tool["name"]: tool["id"] for tool in self.tools if tool["tool_type"] == "custom"}
+        own = Tool.objects.filter(owner=self.agent.owner_id, name__in=ids)
+        return {
+            ids[tool.name]: {"seconds": tool.seconds, "megabytes": tool.megabytes} for tool in own
+        }
+
+    def run_entry(self, run: Run) -> dict[str, Any]:
+        steps = self.steps_of.get(run.pk, [])
+        return {
+            **{name: getattr(run, name) for name in RUN},
+            "created_at": stamp(run.created_at),
+            "started_at": stamp(run.started_at),
+            "finished_at": stamp(run.finished_at),
+            "steps": [step_entry(step) for step in steps],
+        }
+
+    def own_messages(self) -> Iterator[dict[str, Any]]:
+        """Of each message what the format has no field for."""
+        fields = ("number", "run_id", "step_id", "status", "aside", "duration_ms")
+        rows = self.sent.order_by("number").values_list(*fields).iterator(chunk_size=BATCH)
+        for number, run, step, status, aside, duration_ms in rows:
+            kept: dict[str, Any] = {
+                "id": f"message-{number}",
+                "run": self.run_place.get(run),
+                "step": self.step_place.get(step),
+            }
+            if status != Message.Status.COMPLETE:
+                kept["status"] = status
+            if aside:
+                kept["aside"] = True
+            if duration_ms is not None:
+                kept["duration_ms"] = duration_ms
+            yield kept
+
+    def passages(self) -> Iterator[dict[str, Any]]:
+        for passage in self.agent.passages.order_by("pk").iterator(chunk_size=BATCH):
+            yield {
+                "text": passage.text,
+                "tags": passage.tags,
+                "editor": passage.editor_name,
+                "step": self.step_place.get(passage.step_id or 0),
+                "created_at": stamp(passage.created_at),
+                "recalled_count": passage.recalled_count,
+                "recalled_at": stamp(passage.recalled_at),
+            }
+
+    def ledger(self, block: Block) -> dict[str, Any]:
+        """A block's settings and its values: the first, and the one after each edit."""
+        edits = list(block.edits.order_by("version"))
+        versions = {edit.pk: edit.version for edit in edits}
+        return {
+            "kind": block.kind,
+            "tags": block.tags,
+            "schema": block.schema,
+            "ask_before_write": block.ask_before_write,
+            "first": edits[0].before if edits else block.value,
+            "edits": [
+                {
+                    "after": edit.after,
+                    "editor": edit.editor_name,
+                    "undoes": versions.get(edit.undoes_id or 0),
+                    "restores": edit.restores,
+                    "step": self.step_place.get(edit.step_id or 0),
+                    "tool_call_id": edit.tool_call_id,
+                    "created_at": stamp(edit.created_at),
+                }
+                for edit in edits
+            ],
+        }

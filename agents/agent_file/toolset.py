@@ -1,0 +1,185 @@
+"""The tools and tool rules of a file: which of them an agent here can have."""
+
+from __future__ import annotations
+
+import io
+import keyword
+import tokenize
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from agents import tools
+from agents.memory import CLASSES
+from agents.models.tool import LONGEST_NAME, LONGEST_RETURN, Tool
+from agents.tools import rules
+from agents.tools.attaching import hold_tools_of
+from agents.tools.memory_methods import method_tools
+
+from .reading import Entry, Notes, listed
+
+OLDER_RULES = {
+    "InitToolRule": "run_first",
+    "TerminalToolRule": "exit_loop",
+    "ToolRule": "constrain_child_tools",
+    "ChildToolRule": "constrain_child_tools",
+    "ContinueToolRule": "continue_loop",
+}
+Rule = dict[str, Any]
+
+
+class Toolset:
+    """The tools of a file; a Python one is stored among its owner's."""
+
+    def __init__(self, file: Entry, own: Entry, owner: User, notes: Notes, *, overwrite: bool):
+        self.entries = {tool.get("id", str): tool for tool in file.entries("tools")}
+        self.own, self.owner, self.notes, self.overwrite = own, owner, notes, overwrite
+        self.called: dict[str, str] = {}  # each tool that was taken over: its name here
+        self.asks: set[str] = set()  # those that a person approves by default
+        self.missing: dict[str, list[str]] = {}  # why → the tools that were not taken over
+        self.methods = {name for each in CLASSES.values() for name in method_tools(each)}
+        if self.entries:
+            hold_tools_of(owner)
+        for tool in self.entries.values():
+            self.take(tool)
+        for why, names in self.missing.items():
+            notes.add(f"Tools that were not taken over, as {why}: {listed(names)}.")
+
+    def take(self, tool: Entry) -> None:
+        """Find the tool here, or store it."""
+        name = tool.get("name", str)
+        source = tool.text("source_code")
+        if name in tools.names() and not source:
+            self.called[name] = name
+        elif not source:
+            self.leave(name, "they are part of the server they come from")
+        elif tool.text("source_type") not in ("", "python", "json"):
+            self.leave(name, f"they are written in {tool.text('source_type')[:40]}, not in Python")
+        elif packages := self.packages(tool):
+            self.leave(name, f"the sandbox has no packages ({packages})")
+        else:
+            self.store(tool, name, source)
+        if tool.get("default_requires_approval", bool, False) and name in self.called:
+            self.asks.add(name)
+
+    def leave(self, name: str, why: str) -> None:
+        self.missing.setdefault(why, []).append(name)
+
+    def packages(self, tool: Entry) -> str:
+        """The names of the packages a tool needs."""
+        needed = [*tool.entries("pip_requirements"), *tool.entries("npm_requirements")]
+        return ", ".join(each.text("name")[:100] for each in needed)
+
+    def store(self, tool: Entry, name: str, source: str) -> None:
+        """Store a custom tool, under another name where its own means something else here."""
+        most = tool.get("return_char_limit", int, LONGEST_RETURN)
+        more = self.own.entry(tool.get("id", str))
+        settings: dict[str, Any] = {
+            "tags": tool.texts("tags")[:50],
+            "return_char_limit": min(max(most, 1), LONGEST_RETURN),
+            "seconds": more.get("seconds", float, None),
+            "megabytes": more.whole("megabytes", 1, 2**31 - 1),
+        }
+        stored = Tool.objects.filter(owner=self.owner, name=name).first()
+        if stored and stored.source.strip() == source.strip():
+            self.called[name] = name
+            return
+        free = name
+        if name in tools.names() or name in self.methods or (stored and not self.overwrite):
+            free = self.free_name(name)
+            source = renamed(source, name, free)
+        try:
+            made = Tool.from_source(self.owner, source, name=free, **settings)
+        except ValidationError as error:
+            why = " ".join(error.messages).replace(free, name)
+            self.notes.add(f"The tool '{name[:100]}' was not taken over: {why}")
+            return
+        self.called[name] = made.name
+        if free != name:
+            self.notes.add(
+                f"The tool '{name}' is called '{free}' here, as there is another '{name}' already;"
+                " what was said before still names it as it was."
+            )
+
+    def free_name(self, name: str) -> str:
+        taken = {*tools.names(), *self.methods, *self.called.values()}
+        taken |= {each.text("name") for each in self.entries.values()}
+        taken |= set(Tool.objects.filter(owner=self.owner).values_list("name", flat=True))
+        numbered = (f"{name[: LONGEST_NAME - 6]}_{number}" for number in range(2, len(taken) + 3))
+        return next(each for each in numbered if each not in taken)
+
+    # -- an agent's --------------------------------------------------------------------------------
+
+    def of(self, agent: Entry, own: Entry, memory_class: str) -> list[str]:
+        """The names of an agent's tools."""
+        methods = set(method_tools(CLASSES[memory_class]))
+        found: list[str] = []
+        for key in agent.texts("tool_ids"):
+            if key not in self.entries:
+                self.notes.add(f"The tool '{key[:100]}' is not in the file.")
+            else:
+                found.append(self.entries[key].get("name", str))
+        listed_here = own.texts("tools")
+        known: list[str] = []
+        for name in listed_here or [*found, *agent.texts("tools")]:
+            if name in self.called:
+                known.append(self.called[name])
+            elif name in tools.names() or name in methods:
+                known.append(name)
+            elif name not in found:
+                self.notes.add(f"There is no tool '{name[:100]}' here; the agent goes without it.")
+        return list(dict.fromkeys(known))
+
+    def rules(self, agent: Entry, held: list[str]) -> list[Rule]:
+        """An agent's tool rules, those that mean something here."""
+        kept: list[Rule] = []
+        unknown: dict[str, list[str]] = {}
+        for each in agent.entries("tool_rules"):
+            kind = each.get("type", str)
+            kind = OLDER_RULES.get(kind, kind)
+            name = each.get("tool_name", str)
+            rule = self.rule(each, kind, name)
+            if kind not in rules.TYPES:
+                unknown.setdefault(kind, []).append(name)
+            elif why := rules.wrong([rule], held):
+                self.notes.add(f"A rule '{kind}' for '{name[:100]}' was not taken over: {why}")
+            else:
+                kept.append(rule)
+        for kind, names in unknown.items():
+            self.notes.add(
+                f"Rules of the kind '{kind[:100]}' mean nothing here and were not taken over;"
+                f" they were for {listed(names)}."
+            )
+        asked = {rule["tool_name"] for rule in kept if rule["type"] == "requires_approval"}
+        asks = [name for name in held if name in {self.called[each] for each in self.asks} - asked]
+        return kept + [{"tool_name": name, "type": "requires_approval"} for name in asks]
+
+    def rule(self, each: Entry, kind: str, name: str) -> Rule:
+        """A rule with what it has to say, by the names that tools have here."""
+        rule: Rule = {"tool_name": self.called.get(name, name), "type": kind}
+        if kind == "constrain_child_tools":
+            rule["children"] = [self.called.get(child, child) for child in each.texts("children")]
+        if kind == "max_count_per_step":
+            rule["max_count_limit"] = each.get("max_count_limit", int)
+        return rule
+
+
+def renamed(source: str, old: str, new: str) -> str:
+    """A source with a function under another name, also where it calls itself."""
+    lines = source.splitlines(keepends=True)
+    before = ""
+    places: list[tuple[int, int]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.NAME and token.string == old and before != ".":
+                places.append(token.start)
+            before = token.string
+    except (tokenize.TokenError, SyntaxError):
+        return source  # no Python, as whoever reads it next will say
+    if keyword.iskeyword(old):
+        return source
+    for row, column in reversed(places):
+        line = lines[row - 1]
+        lines[row - 1] = line[:column] + new + line[column + len(old) :]
+    return "".join(lines)

@@ -1,0 +1,244 @@
+"""Runs and steps: what a transcript is drawn from, and a file of Letta's has none of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from agents.context import BYTES_PER_TOKEN
+from agents.models import Agent, Compaction, Message, Run, Step
+from agents.models.compaction import LONGEST_SUMMARY
+
+from .conversation import Conversation, Line
+from .reading import AgentFileError, Entry, Notes
+from .rows import store
+
+MOST = 2**31 - 1  # of a count of tokens, bytes or steps
+COUNTS = ("context_tokens", "window", "context_bytes")
+ENDED = {Run.Status.DONE, Run.Status.STOPPED, Run.Status.FAILED}
+STEP_ENDED = {Step.Status.DONE, Step.Status.STOPPED, Step.Status.FAILED}
+
+
+@dataclass
+class Transcript:
+    """Rows on their way into the database; `run_of` has the place of each step's run."""
+
+    runs: list[Run] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    run_of: list[int] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
+
+    def store(self, agent: Agent, lines: list[Line]) -> None:
+        """Store them with the agent's messages; nothing was kept of the steps' requests."""
+        for place, run in enumerate(self.runs):
+            run.agent, run.key = agent, f"import-{place}"
+        store(self.runs)
+        for step, place in zip(self.steps, self.run_of, strict=True):
+            step.run = self.runs[place]
+        store(self.steps)
+        store([self._message(agent, n, line) for n, line in enumerate(lines, 1)])
+        for compaction in self.compactions:
+            compaction.agent = agent
+            compaction.run = compaction.run  # which has its key only now
+        store(self.compactions)
+
+    def _message(self, agent: Agent, number: int, line: Line) -> Message:
+        return Message(
+            agent=agent,
+            run=None if line.run is None else self.runs[line.run],
+            step=None if line.step is None else self.steps[line.step],
+            number=number,
+            role=line.role,
+            status=line.status,
+            content=line.content,
+            reasoning=line.reasoning,
+            tool_calls=line.calls,
+            tool_call_id=line.call_id,
+            aside=line.aside,
+            is_error=line.is_error,
+            stdout=line.stdout,
+            duration_ms=line.duration_ms,
+            created_at=line.at,
+        )
+
+
+# -- made of the messages ----------------------------------------------------------------------
+
+
+def deduced(found: Conversation, notes: Notes) -> Transcript:
+    """A run for each message of the person, a step for each of the assistant."""
+    made = Transcript()
+    before: datetime | None = None
+    for line in found.lines:
+        if line.role == Message.Role.USER or not made.runs:
+            text = line.content if line.role == Message.Role.USER else ""
+            made.runs.append(run_at(line.at, text))
+            before = None
+        run, line.run = made.runs[-1], len(made.runs) - 1
+        run.finished_at = max(run.finished_at or line.at, line.at)
+        if line.role == Message.Role.ASSISTANT:
+            begun(made, line, before)
+            run.status = Run.Status.DONE
+            run.reason = Run.Reason.ANSWERED if run.text else Run.Reason.GIVEN
+        elif line.role == Message.Role.TOOL:
+            line.step = len(made.steps) - 1
+            step = made.steps[-1]
+            step.finished_at = max(step.finished_at or line.at, line.at)
+        before = line.at
+    if found.summary:
+        made.compactions.append(summarised(made, found, notes))
+    return made
+
+
+def run_at(at: datetime, text: str) -> Run:
+    """A run that began then, and of which nobody knows yet that it was answered."""
+    return Run(
+        text=text,
+        status=Run.Status.STOPPED,
+        reason=Run.Reason.CANCELLED,
+        created_at=at,
+        started_at=at,
+    )
+
+
+def begun(made: Transcript, line: Line, before: datetime | None) -> None:
+    """The step in which an assistant's message was said."""
+    run = len(made.runs) - 1
+    line.step = len(made.steps)
+    number = made.steps[-1].number + 1 if made.run_of[-1:] == [run] else 1
+    made.run_of.append(run)
+    made.steps.append(
+        Step(
+            number=number,
+            status=Step.Status.DONE,
+            model=line.model,
+            request={},
+            started_at=min(before or line.at, line.at),
+            finished_at=line.at,
+        )
+    )
+
+
+def summarised(made: Transcript, found: Conversation, notes: Notes) -> Compaction:
+    """The compaction that left the summary; it stands in the run that came after it."""
+    at = found.summary_at or timezone.now()
+    if not made.runs:
+        made.runs.append(run_at(at, ""))
+    found.context_from = found.context_from or 1  # a summary is sent with a context that has one
+    first = found.lines[found.context_from - 1 : found.context_from]
+    place = first[0].run if first and first[0].run is not None else len(made.runs) - 1
+    if len(found.summary) > LONGEST_SUMMARY:
+        notes.add(
+            f"The summary had {len(found.summary):,} characters; the first {LONGEST_SUMMARY:,}"
+            " were taken over."
+        )
+    size = [len(line.content.encode()) for line in found.lines]
+    return Compaction(
+        run=made.runs[place],
+        first=min(1, found.context_from - 1),
+        last=found.context_from - 1,
+        tokens_before=round(sum(size) / BYTES_PER_TOKEN),
+        tokens_after=round(sum(size[found.context_from - 1 :]) / BYTES_PER_TOKEN),
+        summary=found.summary[:LONGEST_SUMMARY],
+        written_by=Compaction.Author.MODEL,
+        created_at=at,
+        tried_at=at,
+    )
+
+
+# -- as this program wrote them ----------------------------------------------------------------
+
+
+def restored(found: Conversation, own: Entry) -> Transcript:
+    """The runs, steps and compactions of an agent that was exported here."""
+    made = Transcript()
+    for each in own.entries("runs"):
+        made.runs.append(run_of(each))
+        for number, step in enumerate(each.entries("steps"), 1):
+            made.run_of.append(len(made.runs) - 1)
+            made.steps.append(step_of(step, number))
+    for line in found.lines:
+        check(line, made)
+    for each in own.entries("compactions"):
+        made.compactions.append(compaction_of(each, made.runs))
+    if made.compactions and not found.context_from:
+        found.context_from = 1
+    return made
+
+
+def check(line: Line, made: Transcript) -> None:
+    """AgentFileError where a message names a run or step that is not there, or no step of it."""
+    if line.run is not None and line.run >= len(made.runs):
+        raise AgentFileError(f"'{line.id}' is of run {line.run:,}; there are {len(made.runs):,}.")
+    if line.step is not None and (
+        line.step >= len(made.steps) or made.run_of[line.step] != line.run
+    ):
+        raise AgentFileError(f"'{line.id}' is of step {line.step:,}, which its run does not have.")
+
+
+def run_of(each: Entry) -> Run:
+    ended = each.get("status", str) in ENDED
+    reason = chosen(each, "reason", Run.Reason.values) if ended else Run.Reason.CANCELLED
+    at = each.moment("created_at") or timezone.now()
+    return Run(
+        text=each.text("text"),
+        kind=chosen(each, "kind", Run.Kind.values),
+        status=each.text("status") if ended else Run.Status.STOPPED,
+        reason=reason,
+        error=each.text("error"),
+        role=chosen(each, "role", Message.Role.values),
+        most_steps=each.whole("most_steps", 1, 1000),
+        created_at=at,
+        started_at=each.moment("started_at") or at,
+        finished_at=each.moment("finished_at") or each.moment("started_at") or at,
+    )
+
+
+def step_of(each: Entry, number: int) -> Step:
+    ended = each.get("status", str) in STEP_ENDED
+    at = each.moment("started_at") or timezone.now()
+    tokens = {name: each.whole(name, 0, MOST) for name in ("prompt_tokens", "completion_tokens")}
+    counts = {name: each.whole(name, 0, MOST, 0) for name in COUNTS}
+    return Step(
+        number=number,
+        status=each.text("status") if ended else Step.Status.STOPPED,
+        model=each.text("model", 200),
+        outcome=each.text("outcome", 500),
+        error=each.text("error"),
+        request={},
+        started_at=at,
+        finished_at=each.moment("finished_at") or at,
+        **tokens,
+        **counts,
+    )
+
+
+def compaction_of(each: Entry, runs: list[Run]) -> Compaction:
+    at = each.moment("created_at") or timezone.now()
+    run = each.get("run", int)
+    if not 0 <= run < len(runs):
+        raise each.wrong("run", f"is {run}; there are {len(runs):,}, counted from 0")
+    numbers: dict[str, Any] = {
+        name: each.whole(name, 0, 2**53, 0)
+        for name in ("first", "last", "tokens_before", "tokens_after")
+    }
+    return Compaction(
+        run=runs[run],
+        summary=each.text("summary", LONGEST_SUMMARY),
+        written_by=chosen(each, "written_by", Compaction.Author.values),
+        error=each.text("error"),
+        created_at=at,
+        tried_at=each.moment("tried_at") or at,
+        **numbers,
+    )
+
+
+def chosen(each: Entry, name: str, choices: list[Any]) -> str:
+    """One of the values a field may have."""
+    value = each.get(name, str)
+    if value not in choices:
+        raise each.wrong(name, f"is '{value[:40]}'; it may be {', '.join(map(str, choices))}")
+    return value

@@ -1,0 +1,261 @@
+"""Agents: made, listed, changed, deleted, and counted."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Router
+
+from agents.forms import SYSTEM_PROMPT
+from agents.memory import BasicBlockMemory
+from agents.models import Agent, AgentTag, Block, Event, Message, Run
+from agents.models.message import checked
+from agents.models.statements import insert
+from agents.tools import rules
+from agents.tools.attaching import hold_tools_of
+
+from . import find, ids
+from .blocks import attach, made
+from .cursors import Page, page_of
+from .door import READ, WRITE
+from .errors import invalid
+from .schemas import (
+    AgentChange,
+    AgentSettings,
+    AgentState,
+    Done,
+    EmbeddingConfig,
+    LlmConfig,
+    Many,
+    NewAgent,
+    Short,
+)
+from .states import BASE_TOOLS, PLAIN, agent_state, agent_states, built_in_tools, tool_id
+from .words import text_of
+
+router = Router(tags=["agents"])
+SPEAKS_BY_TOOL = (
+    f"{SYSTEM_PROMPT}\n\nThe person hears you only through the tool send_message: say everything"
+    " with it. After another tool you get a further step only if you ask for a heartbeat."
+)
+FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient", "Quiet", "Warm"]
+SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
+
+
+class Wanted(Page):
+    """Which agents."""
+
+    name: Short | None = None
+    tags: Many | None = None
+    match_all_tags: bool = False
+    query_text: Short | None = None
+    identity_id: Short | None = None
+    last_stop_reason: Short | None = None
+
+
+@router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
+def create(request: HttpRequest, data: NewAgent) -> dict[str, Any]:
+    """Make an agent."""
+    with transaction.atomic():
+        agent = make(request, data)
+    return agent_state(agent)
+
+
+@router.get("/agents/", auth=READ, response=list[AgentState], operation_id="list_agents")
+def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
+    """Agents, the newest first."""
+    found = page_of(filtered(request, wanted), wanted, lambda text: ids.uuid_of("agent", text))
+    return agent_states(found, find.person(request))
+
+
+def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Agent]:
+    agents: QuerySet[Agent] = Agent.objects.visible_to(find.person(request))
+    if wanted.name is not None:
+        agents = agents.filter(name=wanted.name)
+    if wanted.query_text:
+        agents = agents.filter(name__icontains=wanted.query_text)
+    if wanted.identity_id is not None:
+        agents = agents.none()  # there are no identities here
+    if wanted.last_stop_reason is not None:
+        ended = Run.objects.filter(reason=wanted.last_stop_reason)
+        agents = agents.filter(runs__in=ended).distinct()
+    tags = set(wanted.tags or [])
+    if tags and wanted.match_all_tags:
+        for tag in tags:
+            agents = agents.filter(pk__in=AgentTag.objects.filter(tag=tag).values("agent"))
+    elif tags:
+        agents = agents.filter(pk__in=AgentTag.objects.filter(tag__in=tags).values("agent"))
+    return agents
+
+
+@router.get("/agents/count", auth=READ, response=int, operation_id="count_agents")
+def count(request: HttpRequest) -> int:
+    """How many agents there are."""
+    return Agent.objects.visible_to(find.person(request)).count()
+
+
+@router.get("/agents/{agent_id}", auth=READ, response=AgentState, operation_id="retrieve_agent")
+def retrieve(request: HttpRequest, agent_id: str) -> dict[str, Any]:
+    """An agent."""
+    return agent_state(find.agent(request, agent_id))
+
+
+@router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
+def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, Any]:
+    """Change an agent. `tool_ids` and `block_ids` stand for all it is to have."""
+    with transaction.atomic():
+        agent = find.agent(request, agent_id).locked()
+        if data.tool_ids is not None:
+            hold_tools_of(agent.owner)
+        changes = settings_of(data)
+        if data.tool_ids is not None:
+            changes["tools"] = named_tools(request, [], data.tool_ids)
+        if data.tool_rules is not None or "tools" in changes:
+            given = agent.tool_rules if data.tool_rules is None else data.tool_rules
+            changes["tool_rules"] = checked_rules(
+                given, changes.get("tools", agent.tools), strict=data.tool_rules is not None
+            )
+        if data.block_ids is not None:
+            hold_only(request, agent, data.block_ids)
+        if changes:
+            valid(agent, changes)
+            agent.configure(**changes)
+        if data.tags is not None:
+            AgentTag.put(agent, data.tags)
+    return agent_state(find.agent(request, agent_id))
+
+
+@router.delete("/agents/{agent_id}", auth=WRITE, response=Done, operation_id="delete_agent")
+def delete(request: HttpRequest, agent_id: str) -> dict[str, str]:
+    """Delete an agent; in the page it can be brought back for 30 days."""
+    agent = find.agent(request, agent_id)
+    agent.trash()
+    return {"message": f"Agent id={ids.named('agent', agent.pk)} successfully deleted"}
+
+
+# -- making one ------------------------------------------------------------------------------------
+
+
+def make(request: HttpRequest, data: NewAgent) -> Agent:
+    """The agent, its blocks, its first messages."""
+    owner = find.person(request)
+    plain = data.agent_type == PLAIN
+    base = [name for name in BASE_TOOLS if not (plain and name == "send_message")]
+    names = [*(base if data.include_base_tools else []), *(data.tools or [])]
+    tools = named_tools(request, names, data.tool_ids or [])
+    settings = settings_of(data) | {"agent_type": data.agent_type or ""}
+    if "system_prompt" not in settings:
+        settings["system_prompt"] = SPEAKS_BY_TOOL if "send_message" in tools else SYSTEM_PROMPT
+    settings["tool_rules"] = checked_rules(data.tool_rules or [], tools, strict=True)
+    name = settings.pop("name", "") or f"{random.choice(FIRST)}{random.choice(SECOND)}"
+    blocks = [made(owner, block) for block in data.memory_blocks or []]
+    refuse_twins([block.label for block in blocks])
+    valid(Agent(owner=owner), settings | {"name": name})
+    memory = BasicBlockMemory(blocks)
+    agent = Agent.create(owner, name, memory, tools=tools or ["send_message"], **settings)
+    if not tools:  # none at all, which `create` takes for "as the memory class has it"
+        agent.configure(tools=[])
+    for block_id in data.block_ids or []:
+        attach(agent, find.block(request, block_id))
+    if data.tags:
+        AgentTag.put(agent, data.tags)
+    post_first(agent, data)
+    return agent
+
+
+def refuse_twins(labels: list[str]) -> None:
+    if twin := next((label for label in labels if labels.count(label) > 1), None):
+        raise invalid("memory_blocks", f"Two blocks have the label '{twin}'; each needs its own.")
+
+
+def settings_of(data: AgentSettings) -> dict[str, Any]:
+    """The fields of an agent that were given."""
+    config, embedding = data.llm_config or LlmConfig(), data.embedding_config or EmbeddingConfig()
+    given = {
+        "name": data.name,
+        "description": data.description,
+        "system_prompt": data.system,
+        "model": data.model or config.handle or config.model,
+        "embedding": data.embedding or embedding.handle or embedding.embedding_model,
+        "context_window": data.context_window_limit or config.context_window,
+        "metadata": data.metadata,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def valid(agent: Agent, changes: dict[str, Any]) -> None:
+    """ValidationError where a field cannot be so."""
+    for field, value in changes.items():
+        setattr(agent, field, value)
+    names = {field.name for field in Agent._meta.fields}
+    agent.clean_fields(exclude=names - changes.keys() | {"metadata", "tools", "tool_rules"})
+
+
+def named_tools(request: HttpRequest, names: list[str], tool_ids: list[str]) -> list[str]:
+    """The names of tools given by name and by id, each once; 422 where there is none."""
+    brought = built_in_tools()
+    by_id = {tool_id(name): name for name in brought}
+    found = dict.fromkeys(name for name in names if name in brought)
+    if others := [name for name in names if name not in brought]:
+        own = set(find.tools(request).filter(name__in=others).values_list("name", flat=True))
+        if missing := next((name for name in others if name not in own), None):
+            raise invalid("tools", f"There is no tool '{missing}'; see GET /v1/tools/.")
+        found |= dict.fromkeys(others)
+    for given in tool_ids:
+        found[by_id[given] if given in by_id else find.tool(request, given).name] = None
+    return list(found)
+
+
+def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[Any]:
+    """Rules as they are kept; 422 where they are not such, or, if not `strict`, without those for
+    tools that the agent has no more."""
+    kept = [{name: each for name, each in rule.items() if each is not None} for rule in given]
+    if strict:
+        if wrong := rules.wrong(kept, tools):
+            raise invalid("tool_rules", wrong)
+        return kept
+    return [rule for rule in kept if not rules.wrong([rule], tools)]
+
+
+def hold_only(request: HttpRequest, agent: Agent, block_ids: list[str]) -> None:
+    """Have the agent hold just these blocks."""
+    wanted = {block.pk: block for block in (find.block(request, each) for each in block_ids)}
+    held = {block.pk: block for block in agent.core_memory()}
+    for pk, block in held.items():
+        if pk not in wanted:
+            agent.detach(block)
+    for pk, block in wanted.items():
+        if pk not in held:
+            attach(agent, block)
+
+
+def post_first(agent: Agent, data: NewAgent) -> None:
+    """The messages a script has an agent begin with, as a run that is over."""
+    given = data.initial_message_sequence
+    if not given:
+        return
+    try:
+        said = [(each.role, checked(text_of(each.content))) for each in given]
+    except ValidationError as error:
+        raise invalid("initial_message_sequence", error.messages[0]) from None
+    run = Run(agent=agent, key="given", text=said[-1][1], status=Run.Status.DONE)
+    run.reason, run.started_at, run.finished_at = Run.Reason.GIVEN, timezone.now(), timezone.now()
+    insert(run)
+    event = Event.of(Event.Kind.RUN_CHANGED, run=run)
+    last = agent.record(event, messages=len(said))
+    for number, (role, content) in enumerate(said, last - len(said) + 1):
+        insert(Message(agent=agent, run=run, role=role, content=content, number=number))
+
+
+def of_block(request: HttpRequest, block: Block, wanted: Page) -> list[dict[str, Any]]:
+    """The person's agents that hold a block."""
+    agents = Agent.objects.visible_to(find.person(request))
+    agents = agents.filter(Q(attachments__block=block))
+    found = page_of(agents, wanted, lambda text: ids.uuid_of("agent", text))
+    return agent_states(found, find.person(request))

@@ -1,0 +1,106 @@
+"""The API's way past the pages' middleware: one visit to a thread for each request.
+
+The pages' middleware (sessions, messages, allauth) costs several times what an answer of the API
+does, and a new thread with a new database connection for each request. The API needs none of it:
+its door is `door.py`, and its errors never leave `errors.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from asgiref.sync import iscoroutinefunction
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.db import close_old_connections, connection
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import resolve, set_script_prefix
+
+from .errors import Refused, answer, refused
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Scope = dict[str, Any]
+
+_threads = ThreadPoolExecutor(16, thread_name_prefix="api")
+
+
+async def in_thread(function: Callable[..., T], *args: Any) -> T:
+    """Run synchronous code, with a database connection that stays with its thread on SQLite."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, _call, function, args)
+
+
+def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
+    try:
+        return function(*args)
+    finally:
+        if connection.vendor != "sqlite":
+            close_old_connections()
+
+
+class ApiHandler(ASGIHandler):
+    """What is below /v1/; `others` answers the rest."""
+
+    def __init__(self, others: Any) -> None:
+        self.others = others
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if not scope["path"].startswith("/v1/"):
+            await self.others(scope, receive, send)
+            return
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        set_script_prefix("/")
+        try:
+            request = ASGIRequest(scope, body)
+            request.after_response = []  # type: ignore[attr-defined]
+            gone = asyncio.create_task(self.listen_for_disconnect(receive))
+            answering = asyncio.create_task(self.answer(request, send))
+            try:
+                await asyncio.wait([gone, answering], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                gone.cancel()
+                answering.cancel()
+                await asyncio.gather(gone, answering, return_exceptions=True)
+            for late in request.after_response:  # type: ignore[attr-defined]
+                await in_thread(late)
+        finally:
+            body.close()
+
+    async def answer(self, request: ASGIRequest, send: Any) -> None:
+        """Send what the view gives; where it is to be waited for, here, holding no thread."""
+        response = await in_thread(respond, request)
+        if waits := getattr(response, "waits", None):
+            response = await waits()
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        await self.send_response(response, send)
+
+
+def respond(request: ASGIRequest) -> HttpResponseBase:
+    """Find the view and call it; whatever goes wrong is an answer."""
+    try:
+        request.get_host()  # DisallowedHost unless it is one of this server's names
+        match = resolve(request.path_info)
+        request.resolver_match = match
+        assert not iscoroutinefunction(match.func)
+        response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+        return response
+    except Exception as error:
+        return told(error)
+
+
+def told(error: Exception) -> HttpResponse:
+    """An exception outside of any operation."""
+    from django.core.exceptions import SuspiciousOperation
+
+    if isinstance(error, SuspiciousOperation):
+        return answer(Refused(400, "The request cannot be served: its Host is not this server's."))
+    return answer(refused(error))

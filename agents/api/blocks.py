@@ -1,0 +1,249 @@
+"""Blocks: by themselves, and as an agent holds them, by label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from agents.models import Agent, Block, Editor, MemoryRefusal
+from agents.models.editing import as_sentence
+from agents.views.block_pages import delete_unheld
+
+from . import find, ids
+from .cursors import Page, page_of, part_of
+from .door import READ, WRITE
+from .errors import Refused, conflict
+from .schemas import AgentState, BlockChange, BlockState, CoreMemory, Done, NewBlock, Short
+from .states import agent_state, block_id, block_state, core_memory_state
+
+router = Router(tags=["blocks"])
+DEFAULT_LIMIT = 5000  # characters, where a script names no limit
+
+
+class Wanted(Page):
+    """Which blocks."""
+
+    label: Short | None = None
+    name: Short | None = None
+    label_search: Short | None = None
+    value_search: Short | None = None
+    description_search: Short | None = None
+    identity_id: Short | None = None
+    templates_only: bool = False
+
+
+# -- by themselves ---------------------------------------------------------------------------------
+
+
+@router.post("/blocks/", auth=WRITE, response=BlockState, operation_id="create_block")
+def create(request: HttpRequest, data: NewBlock) -> dict[str, Any]:
+    """Make a block, which agents can then hold."""
+    block = made(find.person(request), data)
+    block.save(force_insert=True)
+    return block_state(block)
+
+
+@router.get("/blocks/", auth=READ, response=list[BlockState], operation_id="list_blocks")
+def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
+    """Blocks, the newest first."""
+    found = page_of(filtered(request, wanted), wanted, lambda text: ids.uuid_of("block", text))
+    return [block_state(block) for block in found]
+
+
+def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Block]:
+    exact = {"label": wanted.label, "name": wanted.name}
+    parts = {
+        "label__icontains": wanted.label_search,
+        "value__icontains": wanted.value_search,
+        "description__icontains": wanted.description_search,
+    }
+    given = {name: value for name, value in (exact | parts).items() if value is not None}
+    blocks = find.blocks(request).filter(**given)
+    if wanted.templates_only or wanted.identity_id is not None:
+        return blocks.none()  # there are no templates and no identities here
+    return blocks
+
+
+@router.get("/blocks/count", auth=READ, response=int, operation_id="count_blocks")
+def count(request: HttpRequest) -> int:
+    """How many blocks there are."""
+    return find.blocks(request).count()
+
+
+@router.get("/blocks/{block_id}", auth=READ, response=BlockState, operation_id="retrieve_block")
+def retrieve(request: HttpRequest, block_id: str) -> dict[str, Any]:
+    """A block."""
+    return block_state(find.block(request, block_id))
+
+
+@router.patch("/blocks/{block_id}", auth=WRITE, response=BlockState, operation_id="modify_block")
+def modify(request: HttpRequest, block_id: str, data: BlockChange) -> dict[str, Any]:
+    """Change a block, for every agent that holds it."""
+    return changed(request, find.block(request, block_id), data)
+
+
+@router.delete("/blocks/{block_id}", auth=WRITE, response=Done, operation_id="delete_block")
+def delete(request: HttpRequest, block_id: str) -> dict[str, str]:
+    """Delete a block for good; it leaves the agents that hold it first."""
+    block = find.block(request, block_id)
+    mine_only(request, block)
+    done = {"message": f"Block id={ids.named('block', block.pk)} successfully deleted"}
+    with transaction.atomic():
+        for agent in block.holders():
+            if agent.owner_id != block.owner_id:
+                raise conflict("Somebody else's agent holds the block; take it back first.")
+            agent.detach(block)
+        delete_unheld(block)
+    return done
+
+
+@router.get(
+    "/blocks/{block_id}/agents",
+    auth=READ,
+    response=list[AgentState],
+    operation_id="list_agents_of_block",
+)
+def agents(request: HttpRequest, block_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
+    """The agents that hold a block."""
+    from .agents import of_block
+
+    return of_block(request, find.block(request, block_id), wanted)
+
+
+# -- of an agent -----------------------------------------------------------------------------------
+
+MEMORY = "/agents/{agent_id}/core-memory"
+
+
+@router.get(MEMORY, auth=READ, response=CoreMemory, operation_id="retrieve_core_memory")
+def core_memory(request: HttpRequest, agent_id: str) -> dict[str, Any]:
+    """An agent's core memory."""
+    agent = find.agent(request, agent_id)
+    return core_memory_state(agent, agent.core_memory())
+
+
+@router.get(
+    f"{MEMORY}/blocks", auth=READ, response=list[BlockState], operation_id="list_core_memory_blocks"
+)
+def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
+    """An agent's blocks, in the order the model sees them."""
+    held = find.agent(request, agent_id).core_memory()
+    return [block_state(block) for block in part_of(held, wanted, block_id)]
+
+
+@router.get(
+    f"{MEMORY}/blocks/{{block_label}}",
+    auth=READ,
+    response=BlockState,
+    operation_id="retrieve_core_memory_block",
+)
+def by_label(request: HttpRequest, agent_id: str, block_label: str) -> dict[str, Any]:
+    """An agent's block."""
+    return block_state(find.held_block(find.agent(request, agent_id), block_label))
+
+
+@router.patch(
+    f"{MEMORY}/blocks/{{block_label}}",
+    auth=WRITE,
+    response=BlockState,
+    operation_id="modify_core_memory_block",
+)
+def modify_by_label(
+    request: HttpRequest, agent_id: str, block_label: str, data: BlockChange
+) -> dict[str, Any]:
+    """Change an agent's block."""
+    block = find.held_block(find.agent(request, agent_id), block_label)
+    return changed(request, block, data)
+
+
+@router.patch(
+    f"{MEMORY}/blocks/attach/{{block_id}}",
+    auth=WRITE,
+    response=AgentState,
+    operation_id="attach_block",
+)
+def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
+    """Have an agent hold a block."""
+    agent = find.agent(request, agent_id)
+    attach(agent, find.block(request, block_id))
+    return agent_state(agent)
+
+
+@router.patch(
+    f"{MEMORY}/blocks/detach/{{block_id}}",
+    auth=WRITE,
+    response=AgentState,
+    operation_id="detach_block",
+)
+def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
+    """Take a block from an agent; the block stays."""
+    agent = find.agent(request, agent_id)
+    agent.detach(find.block(request, block_id))
+    return agent_state(agent)
+
+
+# -- verbs -----------------------------------------------------------------------------------------
+
+
+def made(owner: User, data: NewBlock) -> Block:
+    """A block that is not stored yet; ValidationError where it cannot be."""
+    block = Block(
+        owner=owner,
+        label=data.label,
+        value=data.value,
+        limit=data.limit or max(DEFAULT_LIMIT, min(2 * len(data.value), 1_000_000)),
+        description=data.description or "",
+        read_only=data.read_only,
+        name=data.name or data.template_name or "",
+        tags=data.tags or [],
+        metadata=data.metadata or {},
+    )
+    block.full_clean(exclude=["owner", "tags", "metadata"])
+    return block
+
+
+def attach(agent: Agent, block: Block) -> None:
+    """Hold a block, once; 409 where its label is taken."""
+    if agent.attachments.filter(block=block).exists():
+        return
+    try:
+        agent.attach(block)
+    except ValidationError as error:
+        raise conflict(error.messages[0]) from None
+
+
+def mine_only(request: HttpRequest, block: Block) -> None:
+    """403 where a block was only given to the person."""
+    if block.owner_id != find.person(request).pk:
+        raise Refused(403, f"The block '{block.label}' is somebody else's; they can change that.")
+
+
+SETTINGS = ("label", "limit", "description", "read_only", "name", "tags", "metadata")
+
+
+def changed(request: HttpRequest, block: Block, data: BlockChange) -> dict[str, Any]:
+    """Change settings, value or both at once; what is null stays as it is."""
+    given = data.model_dump(exclude_none=True)
+    if "template_name" in given:
+        given.setdefault("name", given["template_name"])
+    settings = {name: given[name] for name in SETTINGS if name in given}
+    if settings:
+        mine_only(request, block)
+    with transaction.atomic():
+        grows = settings.get("limit", 0) >= block.limit
+        if settings and grows:
+            block.configure(**settings)
+        if data.value is not None:
+            block.set_value(data.value, by=Editor.person(find.person(request), Editor.API))
+        if settings and not grows:
+            try:
+                block.configure(**settings)
+            except MemoryRefusal as refusal:
+                raise conflict(as_sentence(str(refusal))) from None
+    return block_state(block)

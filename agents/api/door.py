@@ -1,0 +1,145 @@
+"""The API's door: who is asking, from where, and what they may do.
+
+A script shows a token, `Authorization: Bearer mw_…`. A browser's session counts as well, with the
+CSRF token where something changes. On a server without accounts whoever comes from this machine is
+its owner, but for pages from elsewhere in their browser.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
+from ninja.security.base import AuthBase
+
+from agents.accounts import owner
+from agents.models import Token
+from agents.models.token import PREFIX
+from memoryweb.middleware import from_this_machine, header, same_origin
+
+from .errors import Refused
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class Door(AuthBase):
+    """Lets in who may do what `scope` names, and gives the person."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        super().__init__()
+
+    def __call__(self, request: HttpRequest) -> User:
+        check_origin(request)
+        check_json(request)
+        if not settings.ACCOUNTS:
+            check_machine(request)
+        token = token_of(request)
+        if token:
+            if self.scope not in token.scopes:
+                raise Refused(
+                    403,
+                    f"The token '{token.name}' may not do this: it lacks the scope"
+                    f" '{self.scope}'. It has: {', '.join(token.scopes)}.",
+                )
+            note(request, token)
+            if token.owner.is_active:
+                return token.owner
+            raise Refused(401, "The account of this token is closed.")
+        return person(request)
+
+
+READ, CHAT, WRITE, TOOLS = (Door(scope) for scope in ("read", "chat", "write", "tools"))
+
+
+def check_origin(request: HttpRequest) -> None:
+    """403 for a page from elsewhere, whatever it shows."""
+    origin = request.headers.get("Origin")
+    if origin is not None and not same_origin(origin, request.get_host()):
+        raise Refused(403, "A page from elsewhere may not use this server.")
+
+
+def check_json(request: HttpRequest) -> None:
+    """415 for a body that is not said to be JSON: a form on a page from elsewhere cannot say so."""
+    kind = (request.content_type or "").lower()
+    if request.method in SAFE or not request.body:
+        return
+    if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
+        raise Refused(415, "The body must be JSON: Content-Type: application/json.")
+
+
+def check_machine(request: HttpRequest) -> None:
+    """403 for what did not come over loopback, where there are no accounts."""
+    names = set(map(header, request.META))
+    if not from_this_machine(request.META.get("REMOTE_ADDR", ""), names):
+        words = "memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1 to let"
+        raise Refused(403, f"{words} others in.")
+
+
+def token_of(request: HttpRequest) -> Token | None:
+    """The token shown; None where there is none. 401 where it is not, or no longer, valid.
+
+    Without accounts a token of another kind does not matter: none is needed.
+    """
+    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not secret:
+        return None
+    secret = secret.strip()
+    if token := Token.find(secret):
+        return token
+    if settings.ACCOUNTS or secret.startswith(PREFIX):
+        raise Refused(401, "This token is not valid, or was revoked; make another one.")
+    return None
+
+
+def note(request: HttpRequest, token: Token) -> None:
+    """Have the token's use kept, at most once a minute, once the answer is sent."""
+    if not token.is_due():
+        return
+    if after := getattr(request, "after_response", None):
+        after.append(token.note_use)
+    else:
+        token.note_use()
+
+
+def person(request: HttpRequest) -> User:
+    """Who is asking without a token: the browser's session, or the owner of this machine."""
+    cookies = {settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME}
+    if cookies & request.COOKIES.keys() and request.method not in SAFE:
+        check_csrf(request)
+    if not settings.ACCOUNTS:
+        return owner()
+    user = session_user(request)
+    if user is None:
+        raise Refused(401, "A token is needed: Authorization: Bearer <token>.")
+    return user
+
+
+def session_user(request: HttpRequest) -> User | None:
+    """Who is logged in in the browser that asks."""
+    if not request.COOKIES.get(settings.SESSION_COOKIE_NAME):
+        return None
+    if not hasattr(request, "session"):  # past the pages' middleware
+        request.session = SessionStore(request.COOKIES[settings.SESSION_COOKIE_NAME])
+    user = get_user(request)
+    return user if user.is_authenticated else None
+
+
+def check_csrf(request: HttpRequest) -> None:
+    """403 where a browser's cookies came without this server's token."""
+
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return HttpResponse()
+
+    middleware = CsrfViewMiddleware(view)
+    middleware.process_request(request)
+    if middleware.process_view(request, view, (), {}) is not None:
+        raise Refused(403, "A browser's cookies came without the CSRF token; use a token instead.")

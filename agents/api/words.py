@@ -1,0 +1,24 @@
+"""What a message says, of the forms in which SDKs write it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import invalid
+
+
+def text_of(content: str | list[dict[str, Any]] | None, field: str = "messages") -> str:
+    """The text of a message: a string, or a list of `{"type": "text", "text": …}`.
+
+    422 for a part that is no text: there is nobody here to look at a picture.
+    """
+    if content is None:
+        raise invalid(field, "The message is empty; give its 'content'.")
+    if isinstance(content, str):
+        return content
+    texts = []
+    for part in content:
+        if part.get("type", "text") != "text" or not isinstance(part.get("text"), str):
+            raise invalid(field, "Only parts of type 'text' can be taken, each with its 'text'.")
+        texts.append(part["text"])
+    return "\n".join(texts)

@@ -1,0 +1,60 @@
+"""`manage.py import_agent`: make agents of an agent file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from agents import accounts
+from agents.agent_file import LARGEST, AgentFileError, import_agent, read
+
+
+class Command(BaseCommand):
+    help = "Make agents of an agent file (.af), and say what could not be taken over."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file")
+        parser.add_argument("--owner", default="", help="Whose it will be, where there are people.")
+        parser.add_argument("--name", default="", help="A name in place of the file's.")
+        parser.add_argument("--without-messages", action="store_true")
+
+    def handle(
+        self,
+        *args: Any,
+        file: str,
+        owner: str,
+        name: str,
+        without_messages: bool,
+        **options: Any,
+    ) -> None:
+        try:
+            with Path(file).open("rb") as opened:
+                raw = opened.read(LARGEST + 1)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+        try:
+            imported = import_agent(
+                find(owner), read(raw), name=name, with_messages=not without_messages
+            )
+        except AgentFileError as error:
+            raise CommandError(str(error)) from None
+        for agent in imported.agents:
+            self.stdout.write(f"{agent.name} was imported; its id is {agent.pk}.")
+        for note in imported.notes:
+            self.stdout.write(f"- {note}")
+
+
+def find(name: str) -> User:
+    """The person of that name; the one owner where there are no accounts."""
+    if not name and not settings.ACCOUNTS:
+        return accounts.owner()
+    try:
+        return User.objects.get(username=name)
+    except User.DoesNotExist:
+        said = f"There is no person '{name}'." if name else "Name the person with --owner."
+        raise CommandError(said) from None

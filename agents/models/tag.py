@@ -1,0 +1,36 @@
+"""AgentTag: a word by which scripts find agents again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import models, transaction
+
+from .agent import Agent
+
+
+class AgentTag(models.Model):
+    """A tag of an agent; a table of its own, so that many agents are searched as fast as few."""
+
+    agent = models.ForeignKey(Agent, models.CASCADE, related_name="tagged", db_index=False)
+    tag = models.CharField(max_length=100)
+
+    class Meta:
+        ordering = ["tag"]
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "tag"], name="agent_is_tagged_once"),
+        ]
+        indexes = [models.Index(fields=["tag", "agent"], name="agents_of_tag")]
+
+    def __str__(self) -> str:
+        return self.tag
+
+    @classmethod
+    @transaction.atomic
+    def put(cls, agent: Agent, tags: Iterable[str]) -> None:
+        """Make these the agent's tags, in place of what it had."""
+        wanted = set(tags)
+        cls.objects.filter(agent=agent).exclude(tag__in=wanted).delete()
+        cls.objects.bulk_create(
+            [AgentTag(agent=agent, tag=tag) for tag in sorted(wanted)], ignore_conflicts=True
+        )

@@ -1,0 +1,54 @@
+"""Template tags for blocks: a value with what changed and what repeats."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django import template
+
+from agents.diff import Piece
+from agents.duplicates import duplicates
+from agents.models import Block
+
+from .mw import marked
+
+register = template.Library()
+
+
+@register.filter
+def noted(block: Block) -> list[Piece]:
+    """A block's value in pieces: what its newest edit changed and, of text, lines that repeat.
+
+    A piece of the kind `repeat` stands at the end of such a line; its text is the number of the
+    line that says the same, counted from 1.
+    """
+    pieces = marked(block)
+    repeats = _duplicates(block.value) if block.kind == Block.Kind.TEXT else {}
+    return with_repeats(pieces, repeats) if repeats else pieces
+
+
+def with_repeats(pieces: list[Piece], repeats: dict[int, int]) -> list[Piece]:
+    """Pieces with a mark at the end of each line of the new text that repeats an earlier one.
+
+    `repeats`: a line → the earlier line, as indexes.
+    """
+    noted: list[Piece] = []
+    line = 0
+    for piece in pieces:
+        if piece.kind == "removed":
+            noted.append(piece)
+            continue
+        text, *further = piece.text.split("\n")
+        for following in further:
+            if line in repeats:
+                noted += [Piece(piece.kind, text), Piece("repeat", str(repeats[line] + 1))]
+                text = ""
+            text += "\n" + following
+            line += 1
+        noted.append(Piece(piece.kind, text))
+    if line in repeats:
+        noted.append(Piece("repeat", str(repeats[line] + 1)))
+    return [piece for piece in noted if piece.text]
+
+
+_duplicates = lru_cache(maxsize=256)(duplicates)

@@ -1,0 +1,196 @@
+"""Which agents have which tools: attached, detached, renamed; and the rules that go with them.
+
+An agent names its tools in `Agent.tools` and rules for them in `Agent.tool_rules`; every verb here
+leaves the two in keeping with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from agents.memory import CLASSES, Memory
+from agents.models import Agent, Event
+from agents.models.tool import Tool as Row
+
+from . import rules
+from .memory_methods import method_tools
+from .tool import names as built_in
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Rule = rules.Rule
+
+
+class ChangedMeanwhile(Exception):
+    """Somebody changed the tool since it was read."""
+
+
+# -- an agent's tools --------------------------------------------------------------------------
+
+
+def attachable(agent: Agent) -> dict[str, list[str]]:
+    """What the agent could have and has not: built-in tools, its memory's methods, its owner's."""
+    methods = list(method_tools(CLASSES.get(agent.memory_class, Memory)))
+    own = Row.objects.filter(owner_id=agent.owner_id).values_list("name", flat=True)
+    held, found = set(agent.tools), {}
+    for kind, names in (("built_in", built_in()), ("method", methods), ("custom", own)):
+        found[kind] = [name for name in names if name not in held]
+        held |= set(found[kind])  # one name is one tool; the first of them wins in `of_agent`
+    return found
+
+
+@transaction.atomic
+def attach(agent: Agent, name: str) -> None:
+    """Let the agent call a tool. ValidationError where there is none of that name for it."""
+    hold_tools_of(agent.owner)
+    agent = agent.locked()
+    if name in agent.tools:
+        return
+    if not any(name in names for names in attachable(agent).values()):
+        raise ValidationError(f"There is no tool '{name}' that {agent.name} could be given.")
+    agent.configure(tools=[*agent.tools, name])
+
+
+@transaction.atomic
+def detach(agent: Agent, name: str) -> None:
+    """Take a tool from the agent, and the rules that name it."""
+    agent = agent.locked()
+    if name in agent.tools:
+        agent.configure(
+            tools=[each for each in agent.tools if each != name],
+            tool_rules=without(agent.tool_rules, name),
+        )
+
+
+@transaction.atomic
+def set_rules(agent: Agent, name: str, given: list[Rule]) -> None:
+    """Make these the rules for one of the agent's tools; those for others stay.
+
+    ValidationError where they are not rules for a tool the agent has.
+    """
+    agent = agent.locked()
+    if wrong := rules.wrong(given, agent.tools):
+        raise ValidationError(wrong)
+    others = [rule for rule in agent.tool_rules if rule["tool_name"] != name]
+    agent.configure(tool_rules=[*others, *given])
+
+
+def without(tool_rules: list[Rule], name: str) -> list[Rule]:
+    """The rules without a tool: those for it go, and it is no longer what must follow others."""
+    kept = []
+    for rule in tool_rules:
+        if "children" in rule:
+            rule = rule | {"children": [child for child in rule["children"] if child != name]}
+        if rule["tool_name"] != name and rule.get("children") != []:
+            kept.append(rule)
+    return kept
+
+
+def renamed(tool_rules: list[Rule], old: str, new: str) -> list[Rule]:
+    """The rules with a tool under its new name."""
+    return [
+        {
+            key: new
+            if key == "tool_name" and value == old
+            else [new if child == old else child for child in value]
+            if key == "children"
+            else value
+            for key, value in rule.items()
+        }
+        for rule in tool_rules
+    ]
+
+
+# -- a custom tool, and the agents that use it -------------------------------------------------
+
+
+def used_by(owner: User, *, also_deleted: bool = False) -> dict[str, list[Agent]]:
+    """Each tool's name → the owner's agents that have it."""
+    found: dict[str, list[Agent]] = {}
+    agents = Agent.objects.filter(owner=owner).only("name", "tools", "memory_class").order_by("pk")
+    for agent in agents if also_deleted else agents.filter(deleted_at=None):
+        for name in agent.tools:
+            found.setdefault(name, []).append(agent)
+    return found
+
+
+@transaction.atomic
+def create(owner: User, **fields: Any) -> Row:
+    """Make a tool; ValidationError where it is none, or its name is taken."""
+    hold_tools_of(owner)
+    tool = Row(owner=owner, **fields)
+    tool.full_clean()
+    tool.save(force_insert=True)
+    return tool
+
+
+@transaction.atomic
+def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
+    """Change a stored tool; agents that use it keep it, also under a new name.
+
+    `seen` is the `updated_at` of what the person began from. Raises ChangedMeanwhile if it has
+    changed since, ValidationError where the tool cannot be so.
+    """
+    hold_tools_of(tool.owner)
+    stored = Row.objects.get(pk=tool.pk)
+    if stored.updated_at != seen:
+        raise ChangedMeanwhile
+    old = stored.name
+    for field, value in changes.items():
+        setattr(stored, field, value)
+    stored.full_clean()
+    users = used_by(stored.owner, also_deleted=True).get(old, [])
+    if stored.name != old:
+        refuse_taken(users, stored.name)
+    stored.save()
+
+    def keep(agent: Agent) -> None:
+        if stored.name == old:
+            agent.record(Event.of(Event.Kind.AGENT_CHANGED))
+            return
+        agent.configure(
+            tools=[stored.name if name == old else name for name in agent.tools],
+            tool_rules=renamed(agent.tool_rules, old, stored.name),
+        )
+
+    for_each(users, keep)
+    return stored
+
+
+@transaction.atomic
+def remove(tool: Row) -> None:
+    """Delete a tool; it leaves the agents that use it, and their rules."""
+    hold_tools_of(tool.owner)
+    for_each(
+        used_by(tool.owner, also_deleted=True).get(tool.name, []),
+        lambda agent: detach(agent, tool.name),
+    )
+    tool.delete()
+
+
+def hold_tools_of(owner: User) -> None:
+    """One change of a person's tools at a time, as `Tool.from_source` has it."""
+    owner.__class__.objects.select_for_update(no_key=True).get(pk=owner.pk)
+
+
+def for_each(agents: list[Agent], change: Callable[[Agent], None]) -> None:
+    """Change agents in the order in which their rows may be locked."""
+    for agent in agents:
+        change(agent.locked())
+
+
+def refuse_taken(agents: list[Agent], name: str) -> None:
+    """ValidationError where one of the agents has another tool of that name."""
+    for agent in agents:
+        methods = method_tools(CLASSES.get(agent.memory_class, Memory))
+        if name in agent.tools or name in methods:
+            raise ValidationError(
+                f"The agent {agent.name} uses this tool and has another one called '{name}';"
+                " give the function another name."
+            )

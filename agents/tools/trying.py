@@ -1,0 +1,81 @@
+"""Trying a tool: it runs in the sandbox on an agent's memory, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agents.diff import Piece, lines_changed
+from agents.models import Agent
+from agents.models.event import snapshot
+from agents.models.tool import Tool as Row
+
+from .custom import Prepared, from_row
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LINE = re.compile(r"\(line (\d+) of its source\)$")
+AT_ONCE = 2  # tries in this process; its other sandboxes are left to runs
+_lock = threading.Lock()
+_trying: set[int] = set()  # who: their keys
+
+
+class Busy(Exception):
+    """A try that may not begin now, and why, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a call came to, and how long it took."""
+
+    prepared: Prepared
+    milliseconds: int
+
+    @property
+    def line(self) -> int:
+        """The line of the source where it failed, counted from 1; 0 where that is not known."""
+        found = LINE.search(self.prepared.error)
+        return int(found[1]) if found else 0
+
+    def diffs(self) -> list[tuple[str, list[Piece]]]:
+        """Each block it would change: the label, the lines it would change."""
+        return [
+            (change.label, lines_changed(change.before, change.after))
+            for change in self.prepared.changes
+        ]
+
+
+def try_out(person: User, row: Row, agent: Agent, arguments: dict[str, Any]) -> Tried:
+    """Call a tool, stored or not, as the agent would, in a transaction that can only read.
+
+    Raises ToolError where the arguments do not fit, Busy where a try must wait.
+    """
+    tool = from_row(row)
+    checked = tool.parse(json.dumps(arguments))
+    with one_at_a_time(person), snapshot():
+        began = time.monotonic()
+        prepared = tool.prepare(agent, checked)
+        return Tried(prepared, round((time.monotonic() - began) * 1000))
+
+
+@contextmanager
+def one_at_a_time(person: User) -> Iterator[None]:
+    """A person tries one tool at a time, so that no page can take every sandbox."""
+    with _lock:
+        if person.pk in _trying:
+            raise Busy("A try of yours still goes on; wait until it has ended, then try again.")
+        if len(_trying) >= AT_ONCE:
+            raise Busy("Others are trying tools just now; try again in a few seconds.")
+        _trying.add(person.pk)
+    try:
+        yield
+    finally:
+        with _lock:
+            _trying.discard(person.pk)

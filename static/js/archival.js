@@ -1,0 +1,36 @@
+// The Archival tab: what its list shows stands in the address and in the tags that are ticked, and
+// the keyboard stays where it was when an editor closes.
+(() => {
+  let asking = false; // something was typed or ticked whose list has not come yet
+  document.addEventListener("input", (event) => { if (event.target.closest("#archival-search")) asking = true; });
+
+  const follow = (found, panel) => {
+    const wanted = new URLSearchParams(found.dataset.query);
+    const live = new URL(panel.dataset.live, location);
+    if (live.searchParams.toString() !== wanted.toString()) {
+      live.search = wanted;
+      panel.dataset.live = live.pathname + live.search;
+      const page = new URL(location);
+      const step = page.searchParams.get("step");
+      page.search = new URLSearchParams({ panel: "archival", ...Object.fromEntries(wanted), ...(step && { step }) });
+      history.replaceState(null, "", page);
+    }
+    const tags = JSON.parse(found.dataset.tags);
+    for (const box of panel.querySelectorAll("#archival-tags input")) {
+      box.checked = box.name === "all" ? wanted.has("all") : tags.includes(box.value);
+    }
+  };
+  document.addEventListener("htmx:after:swap", (event) => {
+    const target = event.detail?.ctx?.target;
+    const found = document.getElementById("archival-found");
+    const panel = found?.closest("[role=tabpanel]");
+    if (!panel || panel.hidden) return;
+    if (target === found) asking = false;
+    if (!asking && found.dataset.query !== undefined) follow(found, panel);
+    const closed = target instanceof Element && target.matches(".block-editor:empty");
+    if (closed && document.activeElement === document.body) target.closest(".kept")?.focus();
+  });
+  document.addEventListener("click", (event) => {
+    event.target.closest("[data-close-editor]")?.closest(".kept")?.focus();
+  }, true);
+})();

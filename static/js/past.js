@@ -1,0 +1,80 @@
+// Time travel: the slider leads through the steps, Escape leads back to the present. The page knows
+// no socket, so nothing that happens meanwhile touches what it shows.
+(() => {
+  const travel = document.getElementById("travel");
+  if (!travel) return;
+  const range = travel.elements.at;
+  const scroller = document.getElementById("past-scroller");
+  const present = travel.dataset.present;
+  const said = document.getElementById("travel-at");
+  const steps = () => Number(document.getElementById("past-line").dataset.steps);
+  const shownAt = () => Number(document.getElementById("past-line").dataset.number);
+  const address = (number) => `${travel.action}${number}/`;
+  let wanted = null, loading = false;
+
+  const tell = (number) => {
+    const words = number > steps() ? "Now" : `Step ${number.toLocaleString("en")} of ${steps().toLocaleString("en")}`;
+    said.textContent = words;
+    range.setAttribute("aria-valuetext", words);
+  };
+  const toStep = () => {
+    const marked = scroller.querySelector(".step.at");
+    if (marked) marked.scrollIntoView({ block: "center" });
+    else scroller.scrollTop = scroller.scrollHeight;
+  };
+  // One request at a time; of what was asked for meanwhile only the last.
+  const load = async () => {
+    if (loading) return;
+    loading = true;
+    while (wanted !== null) {
+      const number = wanted;
+      wanted = null;
+      const response = await fetch(address(number), { headers: { "HX-Request": "true" } }).catch(() => null);
+      if (wanted !== null) continue;
+      if (!response?.ok || response.redirected) { location.assign(address(number)); break; }
+      const text = await response.text();
+      const open = [...document.querySelectorAll("details.part[open]")].map((part) => part.id);
+      await htmx.swap({ sourceElement: travel, target: document.getElementById("past-line"), text, swap: "none" });
+      for (const id of open) document.getElementById(id)?.setAttribute("open", ""); // and is fetched anew
+      history.replaceState(null, "", address(number));
+      range.max = steps() + 1;
+      range.value = number;
+      tell(number);
+      toStep();
+    }
+    loading = false;
+  };
+  const go = (number) => {
+    if (number < 1) return;
+    if (number > steps()) return location.assign(present);
+    range.value = number;
+    tell(number);
+    wanted = number;
+    load();
+  };
+
+  range.addEventListener("input", () => {
+    const number = Number(range.value);
+    tell(number);
+    if (number <= steps()) go(number);
+  });
+  range.addEventListener("change", () => Number(range.value) > steps() && go(Number(range.value)));
+  travel.addEventListener("submit", (event) => { event.preventDefault(); go(Number(range.value)); });
+  travel.addEventListener("click", (event) => {
+    const by = event.target.closest("[data-by]");
+    if (by) go((wanted ?? Number(range.value)) + Number(by.dataset.by));
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented || document.documentElement.classList.contains("drawer-open")) return;
+    const form = event.target.closest?.("details.fork[open]");
+    if (form) {
+      form.open = false;
+      form.querySelector("summary").focus();
+    } else {
+      location.assign(present);
+    }
+  }, true);
+  range.value = shownAt(); // a reload keeps what the slider stood at, whatever the address says
+  tell(shownAt());
+  toStep();
+})();
