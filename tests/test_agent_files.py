@@ -218,6 +218,21 @@ def test_tools_that_can_be_used_are_taken_and_the_others_named(alice: User) -> N
     assert noted(imported.notes, "'run_first' for 'fetch'")
 
 
+def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice: User) -> None:
+    file = sample("lists.af")
+    agent = file["agents"][0]
+    agent["memory_blocks"] = [{"label": "notes", "value": "By hand"}]
+    agent["tools"] = ["archival_memory_insert", "teleport"]
+    file["tools"][0]["default_requires_approval"] = True
+    imported = import_agent(alice, file)
+    notes = imported.agent.block("notes")
+    assert notes is not None
+    assert (notes.value, notes.limit) == ("By hand", 2000)
+    assert imported.agent.tools == ["weather", "memory_insert", "archival_memory_insert"]
+    assert noted(imported.notes, "teleport")
+    assert imported.agent.tool_rules[-1] == {"tool_name": "weather", "type": "requires_approval"}
+
+
 def test_every_call_is_answered_in_the_context(alice: User) -> None:
     imported = import_agent(alice, sample("lists.af"))
     sent = [json.loads(each.json) for each in history(imported.agent)]
@@ -731,7 +746,21 @@ def test_commands_say_what_is_wrong(agent: Agent, tmp_path: Path, settings: Sett
 
 # -- anything at all ---------------------------------------------------------------------------
 
-ANYTHING = [None, 5, "x", [], {}, [[1]], [{}], True, -1, 1.5, "a\0b", 10**30, {"a": {"b": [1]}}]
+ANYTHING: list[Any] = [
+    None,
+    5,
+    "x",
+    [],
+    {},
+    [[1]],
+    [{}],
+    True,
+    -1,
+    1.5,
+    "a\0b",
+    10**30,
+    {"a": {"b": [1]}},
+]
 
 
 def places(value: Any, *above: Any) -> list[tuple[Any, ...]]:

@@ -44,7 +44,7 @@ CORE = {"send_message": "letta_core", "conversation_search": "letta_core"}
 
 
 def export_agent(agent: Agent) -> dict[str, Any]:
-    """The agent as an agent file."""
+    """The agent as an agent file. Inside `snapshot()`, so that all of it is of one moment."""
     whole: dict[str, Any] = plain(Export(agent).file())
     return whole
 

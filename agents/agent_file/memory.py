@@ -33,10 +33,8 @@ class Blocks:
     def give(self, agent: Agent, entry: Entry, own: Entry, steps: list[Step]) -> None:
         """Have the agent hold its blocks, with the ledgers that this program wrote of them."""
         ledgers = own.entry("blocks")
-        for each in entry.entries("memory_blocks"):
-            key = each.given["id"] = each.place
-            self.entries[key] = each
-        inline = [each.place for each in entry.entries("memory_blocks")]
+        inline = {each.place: each for each in entry.entries("memory_blocks")}
+        self.entries |= inline
         held: set[str] = set()
         for key in dict.fromkeys([*entry.texts("block_ids"), *inline]):
             if key not in self.entries:

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.http.response import HttpResponseBase
 
 from agents.models import Message, Run
+from agents.models.statements import find, read
 
 from . import ids
 from .asgi import in_thread
@@ -23,6 +24,7 @@ from .schemas import Told
 
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # after so long an answer begins with white space: clients give up after 60 s
+SPOKEN = "('assistant', 'tool')"
 POLL = 0.05  # seconds, where a thread waits
 
 
@@ -48,13 +50,13 @@ def whole(request: HttpRequest, run: Run, told: Told) -> HttpResponse:
 
 def outcome(run: Run, told: Told) -> dict[str, Any] | None:
     """What came of a run; None while it goes on."""
-    now = Run.objects.select_related("agent").filter(pk=run.pk).first()
+    now = find(Run, run.pk)
     if now is None:
         return {"error": "The run was deleted before it ended.", "run_id": None}
     if now.status in GOES_ON:
         return None
-    roles = (Message.Role.ASSISTANT, Message.Role.TOOL)
-    rows = [row for row in now.said if row.role in roles]
+    now.agent = run.agent
+    rows = read(Message, f"WHERE run_id = %s AND role IN {SPOKEN} ORDER BY number", run.pk)
     return {
         "messages": convert(rows, now.agent, told),
         "stop_reason": stopped(now),

@@ -45,6 +45,7 @@ class Wanted(Page):
 def create(request: HttpRequest, data: NewBlock) -> dict[str, Any]:
     """Make a block, which agents can then hold."""
     block = made(find.person(request), data)
+    block.full_clean(exclude=["owner"])
     block.save(force_insert=True)
     return block_state(block)
 
@@ -192,8 +193,8 @@ def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str
 
 
 def made(owner: User, data: NewBlock) -> Block:
-    """A block that is not stored yet; ValidationError where it cannot be."""
-    block = Block(
+    """A block that is neither checked nor stored yet."""
+    return Block(
         owner=owner,
         label=data.label,
         value=data.value,
@@ -204,8 +205,6 @@ def made(owner: User, data: NewBlock) -> Block:
         tags=data.tags or [],
         metadata=data.metadata or {},
     )
-    block.full_clean(exclude=["owner", "tags", "metadata"])
-    return block
 
 
 def attach(agent: Agent, block: Block) -> None:

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from agents import bell
 from agents.models import Agent, Event, Message, Run, Step
+from agents.models.statements import find, read
 from agents.tools import speaks_by_tool
 
 from . import ids
@@ -47,7 +48,10 @@ class Follower:
 
     def more(self) -> list[Wire]:
         """What there is to say by now, and the end where there is one."""
-        run = Run.objects.select_related("agent").get(pk=self.run_id)
+        run = find(Run, self.run_id)
+        if run is None:  # the agent was reset, or deleted for good
+            self.ended = True
+            return []
         said = self._pieces() if self.tokens else []
         said += self._messages()
         if run.status not in GOES_ON:
@@ -57,7 +61,8 @@ class Follower:
 
     def _messages(self) -> list[Wire]:
         """The messages that are whole, up to the first that is not."""
-        rows = list(Message.objects.filter(run=self.run_id, number__gt=self.number))
+        later = "WHERE run_id = %s AND number > %s ORDER BY number"
+        rows = read(Message, later, self.run_id, self.number)
         draft = next((i for i, row in enumerate(rows) if row.status == row.Status.DRAFT), None)
         rows = [row for row in rows[:draft] if row.role in (row.Role.ASSISTANT, row.Role.TOOL)]
         self.conversion.learn(rows)
@@ -145,7 +150,7 @@ def stop_reason(run: Run) -> str | None:
 
 def usage(run: Run) -> Wire:
     """Tokens as reported, over all steps."""
-    steps = list(Step.objects.filter(run=run).order_by("pk"))
+    steps = read(Step, "WHERE run_id = %s ORDER BY id", run.pk)
     prompt = sum(step.prompt_tokens or 0 for step in steps)
     completion = sum(step.completion_tokens or 0 for step in steps)
     return {

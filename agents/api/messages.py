@@ -16,6 +16,8 @@ from pydantic import Field
 
 from agents.models import Agent, Approval, Message, Run
 from agents.models.message import checked, storable
+from agents.models.statements import key as key_of
+from agents.models.statements import values
 from agents.search import hybrid
 from agents.search.scope import Messages
 
@@ -56,7 +58,7 @@ STREAM = {
         200: {
             "content": {
                 "application/json": {"schema": {"$ref": "#/components/schemas/Response"}},
-                "text/event-stream": {"schema": {"type": "string"}},
+                "text/event-stream": {"schema": {}},
             }
         }
     }
@@ -90,7 +92,7 @@ def create(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBa
     response=str,
     operation_id="stream_messages",
     openapi_extra={
-        "responses": {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+        "responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}
     },
 )
 def create_stream(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBase:
@@ -147,8 +149,8 @@ def valid(text: str) -> str:
 
 def refuse_if_busy(agent: Agent) -> None:
     """409 where a person has to decide first, 429 where too many messages wait."""
-    going_on = agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED])
-    statuses = list(going_on.values_list("status", flat=True)[: MOST_WAITING + 1])
+    going_on = "WHERE agent_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT %s"
+    statuses = [s for (s,) in values(Run, ("status",), going_on, key_of(agent), MOST_WAITING + 1)]
     if Run.Status.WAITING in statuses:
         raise conflict(
             "The agent waits for approval of a tool call: send a message of type 'approval', or"

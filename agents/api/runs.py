@@ -201,7 +201,7 @@ def usage_of_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     response=str,
     operation_id="stream_run",
     openapi_extra={
-        "responses": {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+        "responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}
     },
 )
 def follow(request: HttpRequest, run_id: str, data: Following) -> HttpResponseBase:

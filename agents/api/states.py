@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -76,6 +78,7 @@ def tool_id(tool: Tool | str) -> str:
     return ids.named("tool", ids.built_in(tool) if isinstance(tool, str) else tool.pk)
 
 
+@cache
 def built_in_tools() -> dict[str, agent_tools.Tool]:
     """The tools that have no row, by name: built in, and the methods of memory classes."""
     found = {name: agent_tools.get(name) for name in agent_tools.names()}
@@ -100,6 +103,13 @@ def own_tool_state(tool: Tool) -> dict[str, Any]:
 
 
 def built_in_state(tool: agent_tools.Tool) -> dict[str, Any]:
+    """What is shown of it; the same each time, and not to be changed."""
+    return _built_in_state(tool.name)
+
+
+@cache
+def _built_in_state(name: str) -> dict[str, Any]:
+    tool = built_in_tools()[name]
     edits = tool.name in core_memory.EDITING or tool.name.startswith("core_memory")
     return {
         "id": tool_id(tool.name),
@@ -121,7 +131,7 @@ def tool_states(agent: Agent, own: dict[str, Tool] | None = None) -> list[dict[s
             rows = Tool.objects.filter(owner_id=agent.owner_id, name__in=others)
             own = {tool.name: tool for tool in rows}
     return [
-        built_in_state(brought[name]) if name in brought else own_tool_state(own[name])
+        _built_in_state(name) if name in brought else own_tool_state(own[name])
         for name in dict.fromkeys(agent.tools)
         if name in brought or name in own
     ]
@@ -136,8 +146,9 @@ def agent_id(agent: Agent) -> str:
 
 def agent_state(agent: Agent) -> dict[str, Any]:
     """An agent with all that belongs to it."""
-    tags = AgentTag.objects.filter(agent=agent).values_list("tag", flat=True)
-    return _state(agent, agent.core_memory(), tool_states(agent), list(tags), agent.last_run())
+    found = values(AgentTag, ("tag",), "WHERE agent_id = %s ORDER BY tag", key(agent))
+    tags = [tag for (tag,) in found]
+    return _state(agent, agent.core_memory(), tool_states(agent), tags)
 
 
 def agent_states(agents: Sequence[Agent], owner: User) -> list[dict[str, Any]]:
@@ -154,8 +165,7 @@ def agent_states(agents: Sequence[Agent], owner: User) -> list[dict[str, Any]]:
     for tagged in AgentTag.objects.filter(agent__in=agents):
         tags[tagged.agent_id].append(tagged.tag)
     return [
-        _state(agent, blocks[agent.pk], tool_states(agent, own), tags[agent.pk], agent.last_run())
-        for agent in agents
+        _state(agent, blocks[agent.pk], tool_states(agent, own), tags[agent.pk]) for agent in agents
     ]
 
 
@@ -164,8 +174,8 @@ def _state(
     blocks: list[Block],
     tools: list[dict[str, Any]],
     tags: list[str],
-    last: Run | None,
 ) -> dict[str, Any]:
+    ended, reason = last_end(agent)
     memory = core_memory_state(agent, blocks)
     return {
         "id": agent_id(agent),
@@ -185,13 +195,20 @@ def _state(
         "metadata": agent.metadata,
         "message_ids": message_ids(agent),
         "context_window_limit": agent.context_window,
-        "last_run_completion": last.finished_at if last else None,
-        "last_stop_reason": (last.reason or None) if last else None,
+        "last_run_completion": ended,
+        "last_stop_reason": reason or None,
         "created_by_id": user_id(agent.owner_id),
         "last_updated_by_id": user_id(agent.owner_id),
         "created_at": agent.created_at,
         "updated_at": agent.updated_at,
     }
+
+
+def last_end(agent: Agent) -> tuple[datetime | None, str]:
+    """When and why the newest run ended that has begun."""
+    newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
+    found = values(Run, ("finished_at", "reason"), newest, key(agent))
+    return (found[0][0], found[0][1]) if found else (None, "")
 
 
 def message_ids(agent: Agent) -> list[str]:

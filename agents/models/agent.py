@@ -17,7 +17,7 @@ from agents import bell
 
 from .block import Block
 from .event import Event, advance
-from .statements import find, insert_all, key, read, update
+from .statements import find, insert, insert_all, key, read, update, values
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -129,11 +129,12 @@ class Agent(models.Model):
             tools=settings.pop("tools", None) or memory.tools(),
             **settings,
         )
-        agent.save(force_insert=True)
+        insert(agent)
         for draft in memory.get_blocks():
-            draft.full_clean(exclude=["owner"])
+            # what the database would refuse, `clean` has looked at
+            draft.full_clean(exclude=["owner"], validate_unique=False, validate_constraints=False)
             draft.owner = owner
-            draft.save(force_insert=True)
+            insert(draft)
             agent.hold(draft)
         agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
@@ -246,10 +247,10 @@ class Agent(models.Model):
         list(agents.select_for_update().order_by("pk"))
 
     def hold(self, block: Block) -> None:
-        last = self.attachments.aggregate(last=models.Max("position"))["last"]
-        self.attachments.create(
-            block=block, label=block.label, position=0 if last is None else last + 1
-        )
+        newest = "WHERE agent_id = %s ORDER BY position DESC LIMIT 1"
+        last = values(Attachment, ("position",), newest, key(self))
+        place = last[0][0] + 1 if last else 0
+        insert(Attachment(agent=self, block=block, label=block.label, position=place))
 
     # -- runs ----------------------------------------------------------------------------------
 

@@ -107,7 +107,8 @@ class Block(models.Model):
         self.value = self.value or typed.empty(self.kind)
         if reason := typed.wrong(self.kind, self.schema, self.value):
             raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
-        for attachment in self.attachment_set.exclude(label=self.label):
+        held = () if self._state.adding else self.attachment_set.exclude(label=self.label)
+        for attachment in held:
             if attachment.agent.attachments.filter(label=self.label).exists():
                 raise ValidationError(
                     {"label": f"'{attachment.agent}' already has a block '{self.label}'."}

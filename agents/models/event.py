@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
@@ -102,6 +103,14 @@ def forget_texts(message: Message) -> None:
         cursor.execute("DELETE FROM agents_event WHERE draft_id = %s", [message.pk])
 
 
+_reading = threading.local()
+
+
+def in_snapshot() -> bool:
+    """Whether this thread reads inside `snapshot()`, which no other transaction may begin in."""
+    return bool(getattr(_reading, "snapshot", False))
+
+
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Read one moment of the database, and nothing but read: what a page is rendered from."""
@@ -113,9 +122,11 @@ def snapshot() -> Iterator[None]:
         if sqlite:
             cursor.execute("PRAGMA query_only = ON")
         cursor.execute("BEGIN" if sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        _reading.snapshot = True
         try:
             yield
         finally:
+            _reading.snapshot = False
             cursor.execute("ROLLBACK")
             if sqlite:
                 cursor.execute("PRAGMA query_only = OFF")

@@ -34,7 +34,8 @@ def rank(scope: Scope, query: str, count: int, wanted: int) -> list[tuple[int, f
     often = {term: share * rows for term, share in shares(scope, rows, terms).items()}
     found = postings(scope, rows, [(term,) for term in terms if term not in often])
     missing = [held[0] for held, keys in found.items() if not keys and len(held[0]) > 4]
-    found |= postings(scope, rows, [(beginning(term),) for term in missing[:BEGINNINGS]])
+    if not (scope.narrow and any(found.values())):  # the beginnings of words cost most there
+        found |= postings(scope, rows, [(beginning(term),) for term in missing[:BEGINNINGS]])
     for held, keys in found.items():
         if len(keys) >= MOST_READ:
             often[held[0]] = estimated(rows, keys)

@@ -6,9 +6,12 @@ Where the extension is not there, the column stays a bytea and `exact` compares 
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
+
+from agents.models.event import in_snapshot
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,9 +105,13 @@ def literal(vector: np.ndarray) -> str:
     return "[" + ",".join(format(value, ".6g") for value in vector.tolist()) + "]"
 
 
-@transaction.atomic
 def nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) -> list[int]:
     """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first."""
+    with nullcontext() if in_snapshot() else transaction.atomic():
+        return _nearest(scope, model, asked, count)
+
+
+def _nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) -> list[int]:
     table = scope.vectors
     where, parameters = scope.conditions()
     own = f"v.agent_id = %s AND v.model_id = {model.pk} AND v.vector IS NOT NULL"

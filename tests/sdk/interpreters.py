@@ -1,7 +1,7 @@
 """Interpreters that have one version of letta-client each, kept in .venv-sdk/ between runs.
 
-    with Interpreter("0.1.42") as sdk:
-        sdk.play("simple_agent", base_url="http://127.0.0.1:8283")
+with Interpreter("0.1.42") as sdk:
+    sdk.play("simple_agent", base_url="http://127.0.0.1:8283")
 """
 
 from __future__ import annotations
