@@ -20,9 +20,11 @@ DEV := $(VENV)/.dev-stamp
 # Tests that drive a browser are a run of their own: playwright leaves an event loop running in its
 # thread, in which Django refuses the database and pytest-asyncio cannot start another.
 PYTEST := $(PY) -m pytest -n auto
-WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only"
+WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only and not sdk"
 IN_BROWSER := $(PYTEST) -m "browser and not hosted_only"
-HOSTED_TESTS := $(PYTEST) -m "not browser and not sqlite_only" && \
+# The SDKs get a .venv-sdk/ of their own at the first run. One process, as they share a server.
+WITH_SDKS := $(PY) -m pytest -m sdk
+HOSTED_TESTS := $(PYTEST) -m "not browser and not sqlite_only and not sdk" && \
   $(PY) -m pytest -m "browser and (hosted or hosted_only) and not sqlite_only"
 
 # With Postgres or Redis named, `make run` needs their libraries too.
@@ -52,7 +54,7 @@ run: $(SERVE) ## serve on http://127.0.0.1:8283 (HOST, PORT, MEMORYWEB_DATA)
 install-hosted: $(HOSTED) ## the libraries for Postgres, Redis and workers
 
 test: $(DEV) ## lint, types and all tests, in a real browser too
-	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(IN_BROWSER))
+	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(IN_BROWSER) && $(WITH_SDKS))
 
 test-fast: $(DEV) ## the same without the browser
 	@$(call check,$(WITHOUT_BROWSER))
@@ -73,7 +75,7 @@ format: $(DEV) ## put the code in order
 	@$(PY) -m ruff format .
 
 clean: ## remove what make made; the data in var/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache test-results
+	rm -rf $(VENV) .venv-sdk .mypy_cache .ruff_cache .pytest_cache test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define find_browser

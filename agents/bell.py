@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _sockets_loop: asyncio.AbstractEventLoop | None = None
 _followed: Counter[UUID] = Counter()
-_heard: Counter[UUID] = Counter()
+_heard: Counter[tuple[UUID, bool]] = Counter()
 
 
 def of_agent(agent_id: UUID) -> str:
@@ -33,9 +33,12 @@ def of_agent(agent_id: UUID) -> str:
     return f"agent.{agent_id.hex}"
 
 
-def of_log(agent_id: UUID) -> str:
-    """The group of the requests that wait for an agent, and need nothing drawn."""
-    return f"log.{agent_id.hex}"
+def of_log(agent_id: UUID, every: bool) -> str:
+    """The group of this process's requests that wait for an agent, and need nothing drawn.
+
+    They are rung for `every` event, or only where a run may rest.
+    """
+    return f"{'log' if every else 'rest'}.{agent_id.hex}"
 
 
 def of_user(user_id: int) -> str:
@@ -56,11 +59,11 @@ def follow(agent_id: UUID, by: int) -> None:
         del _followed[agent_id]
 
 
-def hear(agent_id: UUID, by: int) -> None:
+def hear(agent_id: UUID, by: int, every: bool) -> None:
     """Count the requests of this process that wait for an agent: `by` is 1 or -1 more."""
-    _heard[agent_id] += by
-    if not _heard[agent_id]:
-        del _heard[agent_id]
+    _heard[agent_id, every] += by
+    if not _heard[agent_id, every]:
+        del _heard[agent_id, every]
 
 
 def ring(agent: Agent, events: Sequence[Event]) -> None:
@@ -82,8 +85,10 @@ def ring(agent: Agent, events: Sequence[Event]) -> None:
             for event in events
         ]
         _send(of_agent(agent.pk), {"type": "agent.events", "events": carried})
-    if settings.REDIS_URL or agent.pk in _heard:
-        _send(of_log(agent.pk), {"type": "log", "rests": any(map(lets_rest, events))})
+    if (agent.pk, True) in _heard:
+        _send(of_log(agent.pk, True), {"type": "log"})
+    if (agent.pk, False) in _heard and any(map(lets_rest, events)):
+        _send(of_log(agent.pk, False), {"type": "log"})
     if any(event.kind in LISTED for event in events):
         _send(of_user(agent.owner_id), {"type": "agents.changed"})
 

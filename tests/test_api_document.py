@@ -92,7 +92,7 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) ->
     suppress_health_check=list(HealthCheck),
 )
 def test_every_operation_does_what_the_document_says(
-    case: schemathesis.Case, something_there: None
+    case: schemathesis.Case[Any], something_there: None
 ) -> None:
     case.call_and_validate(checks=CHECKS)
 

@@ -16,7 +16,7 @@ from agents.models import Agent, Token
 from tests.api_client import Api
 
 FOREIGN = ["https://evil.example", "null", "http://testserver.evil.example"]
-NEW = {"memory_blocks": []}
+NEW: dict[str, Any] = {"memory_blocks": []}
 
 
 @pytest.fixture

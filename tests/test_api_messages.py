@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from agents.api import follow
+from agents.api.schemas import Told
 from agents.models import Agent, Approval, Message, Run
 from tests.api_client import Api, execute_at_once
 from tests.fake_openai import FakeOpenAI, calls, reasoning, status, text, text_and_calls
@@ -253,20 +254,20 @@ def test_a_broken_stream_goes_on_where_it_broke(api: Api, path: str, model: Fake
 def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> None:
     """A follower that looks in between: text is there, then more, then the message is whole."""
     from agents.context import compile_context
-    from agents.llm import Answer, default_endpoint
-    from agents.loop import Delta, begin_step, complete, say
+    from agents.llm import Answer, Delta, default_endpoint
+    from agents.loop import begin_step, complete, say
 
     run = Run(agent=agent, key="k", text="Hi", status=Run.Status.RUNNING, attempt=1)
     run.save()
     run.taken, run.made_room, run.said = [], [], []
     context = compile_context(agent)
     _, message = begin_step(run, default_endpoint(), "m", context, context.body("m"))
-    follower = follow.Follower(run, follow.Told(), tokens=True)
+    follower = follow.Follower(run, Told(), tokens=True)
     say(run, message, [Delta("content", "Hel")], first=True)
     first = follower.more()
     say(run, message, [Delta("content", "lo, B")], first=False)
     second = follower.more()
-    later = follow.Follower(run, follow.Told(), tokens=True, after=second[-1]["seq_id"])
+    later = follow.Follower(run, Told(), tokens=True, after=second[-1]["seq_id"])
     answer = Answer("Hello, Bob", "")
     complete(run, run.taken[0], message, answer)
     rest = follower.more()
@@ -397,7 +398,7 @@ def test_a_call_that_needs_approval_waits_for_it(
     assert "approval" in api.post(f"{path}/messages", {"input": "Hello?"}, expect=409)["detail"]
     request = asked["messages"][0]
     word = {"tool_call_id": request["tool_call"]["tool_call_id"], "approve": yes, "reason": "So."}
-    given = {"type": "approval", "approvals": [word]}
+    given: dict[str, Any] = {"type": "approval", "approvals": [word]}
     if yes:
         given = {"type": "approval", "approve": True, "approval_request_id": request["id"]}
     answer = api.post(f"{path}/messages", {"messages": [given]})

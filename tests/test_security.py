@@ -198,7 +198,8 @@ def all_addresses(agent: Agent) -> dict[str, str]:
         except NoReverseMatch:
             continue
     block = agent.core_memory()[-1]
-    for name in ("agent", "block", "blockedit", "message", "run", "step", "event"):
+    rows = ("agent", "block", "blockedit", "message", "run", "step", "event", "passage", "tool")
+    for name in (*rows, "compaction", "approval", "blockshare", "part"):
         found[f"admin list of {name}"] = reverse(f"admin:agents_{name}_changelist")
     found |= {
         "new password": reverse("account_reset_password_from_key", args=["1", "wrong-key"]),

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.http.response import HttpResponseBase
 
 from agents.models import Message, Run
-from agents.models.statements import find, read
+from agents.models.statements import find, read, values
 
 from . import ids
 from .asgi import in_thread
@@ -50,11 +50,12 @@ def whole(request: HttpRequest, run: Run, told: Told) -> HttpResponse:
 
 def outcome(run: Run, told: Told) -> dict[str, Any] | None:
     """What came of a run; None while it goes on."""
+    statuses = values(Run, ("status",), "WHERE id = %s", run.pk)
+    if statuses and statuses[0][0] in GOES_ON:
+        return None
     now = find(Run, run.pk)
     if now is None:
         return {"error": "The run was deleted before it ended.", "run_id": None}
-    if now.status in GOES_ON:
-        return None
     now.agent = run.agent
     rows = read(Message, f"WHERE run_id = %s AND role IN {SPOKEN} ORDER BY number", run.pk)
     return {
@@ -78,21 +79,20 @@ async def when_it_rests(run: Run, told: Told) -> HttpResponseBase:
     """The answer; after a while one that has begun, so that no client gives up."""
     loop = asyncio.get_running_loop()
     late = loop.time() + PATIENCE
-    async with ear(run.agent_id) as heard:
+    async with ear(run.agent_id, every=False) as heard:
         while (said := await in_thread(outcome, run, told)) is None:
             if loop.time() > late:
                 kept_alive = StreamingHttpResponse(breathing(run, told))
                 kept_alive.headers["Content-Type"] = "application/json"
                 return kept_alive
-            while not await heard(LOOK_SECONDS):
-                pass
+            await heard(LOOK_SECONDS)
     return as_response(said)
 
 
 async def breathing(run: Run, told: Told) -> AsyncIterator[str]:
     """White space, which JSON may begin with, until the run rests; then the answer."""
     yield " "
-    async with ear(run.agent_id) as heard:
+    async with ear(run.agent_id, every=False) as heard:
         while (said := await in_thread(outcome, run, told)) is None:
             yield " "
             await heard(LOOK_SECONDS)
@@ -120,7 +120,7 @@ def stream(
 async def as_it_comes(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
     """The stream, woken by the bell."""
     loop, heard_at = asyncio.get_running_loop(), float("-inf")
-    async with ear(follower.agent.pk) as heard:
+    async with ear(follower.agent.pk, every=True) as heard:
         while True:
             if pings and loop.time() - heard_at > PING_SECONDS:
                 yield line(ping(follower.run_id))

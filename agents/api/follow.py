@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
 from channels.layers import get_channel_layer
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
@@ -168,31 +169,29 @@ def usage(run: Run) -> Wire:
 
 
 @asynccontextmanager
-async def ear(agent_id: UUID) -> AsyncIterator[Callable[[float], Awaitable[bool]]]:
-    """Hear an agent's bell: a function that waits so many seconds for it.
+async def ear(agent_id: UUID, *, every: bool) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+    """Hear an agent's bell: a function that waits for it, at most so many seconds.
 
-    It gives True where a run may rest now, or nothing was heard, which is a reason to look.
+    It rings for `every` event, or only where a run may rest. With Redis it is what the pages hear.
     """
 
     bell.listen()
     layer = get_channel_layer()
     assert layer is not None
     channel = await layer.new_channel()
-    bell.hear(agent_id, 1)
-    await layer.group_add(bell.of_log(agent_id), channel)
+    group = bell.of_agent(agent_id) if settings.REDIS_URL else bell.of_log(agent_id, every)
+    bell.hear(agent_id, 1, every)
+    await layer.group_add(group, channel)
 
-    async def heard(seconds: float) -> bool:
-        try:
-            message = await asyncio.wait_for(layer.receive(channel), seconds)
-        except TimeoutError:
-            return True
-        return bool(message["rests"])
+    async def heard(seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(layer.receive(channel), seconds)
 
     try:
         yield heard
     finally:
-        bell.hear(agent_id, -1)
-        await layer.group_discard(bell.of_log(agent_id), channel)
+        bell.hear(agent_id, -1, every)
+        await layer.group_discard(group, channel)
 
 
 def line(wire: Wire) -> str:

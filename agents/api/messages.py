@@ -91,9 +91,7 @@ def create(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBa
     auth=CHAT,
     response=str,
     operation_id="stream_messages",
-    openapi_extra={
-        "responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}
-    },
+    openapi_extra={"responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}},
 )
 def create_stream(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBase:
     """Send messages and get what is said as it is said: server-sent events, `data:` lines only."""

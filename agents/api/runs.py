@@ -200,9 +200,7 @@ def usage_of_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     auth=CHAT,
     response=str,
     operation_id="stream_run",
-    openapi_extra={
-        "responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}
-    },
+    openapi_extra={"responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}},
 )
 def follow(request: HttpRequest, run_id: str, data: Following) -> HttpResponseBase:
     """Go on with the stream of a run after the event whose `seq_id` came last."""

@@ -30,7 +30,7 @@ class AgentTag(models.Model):
     def put(cls, agent: Agent, tags: Iterable[str]) -> None:
         """Make these the agent's tags, in place of what it had."""
         wanted = set(tags)
-        cls.objects.filter(agent=agent).exclude(tag__in=wanted).delete()
-        cls.objects.bulk_create(
+        AgentTag.objects.filter(agent=agent).exclude(tag__in=wanted).delete()
+        AgentTag.objects.bulk_create(
             [AgentTag(agent=agent, tag=tag) for tag in sorted(wanted)], ignore_conflicts=True
         )

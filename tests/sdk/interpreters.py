@@ -28,8 +28,8 @@ def python_with(version: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (ready.exists() and works(python)):
             subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-            install = [python, "-m", "pip", "install", "-qq", "--no-input"]
-            wanted = ["-c", ROOT / "constraints.txt", f"letta-client=={version}"]
+            install = [str(python), "-m", "pip", "install", "-qq", "--no-input"]
+            wanted = ["-c", str(ROOT / "constraints.txt"), f"letta-client=={version}"]
             subprocess.run([*install, *wanted], check=True, stdin=subprocess.DEVNULL)
             ready.touch()
     return python
