@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from . import processes
+from . import api, processes
 from .cast import FULL, LONG, MANY, PAGE, SHORT, Cast
 from .client import Page, RawClient, Timing
 from .processes import BenchError, Server
@@ -244,6 +244,7 @@ def main(arguments: list[str]) -> int:
     began = time.monotonic()
     try:
         rows: list[Row] = asyncio.run(asyncio.wait_for(run(samples), GIVE_UP))
+        rows += [Row(*figure) for figure in api.figures(samples)]
         rows += search(samples, not quick)
     except (BenchError, TimeoutError) as error:
         print(f"Not measured: {str(error) or f'it took over {GIVE_UP:g} s'}", file=sys.stderr)

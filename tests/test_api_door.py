@@ -191,6 +191,15 @@ def test_a_token_that_cannot_be_is_refused_in_words(db: None, form: dict[str, st
     assert not Token.objects.exists()
 
 
+def test_no_token_is_made_or_revoked_without_the_csrf_token(db: None) -> None:
+    token, _ = Token.make(owner(), "Mine", ["read"])
+    client = Client(enforce_csrf_checks=True)
+    assert client.post("/tokens/", {"name": "x", "scopes": "read"}).status_code == 403
+    assert client.post(f"/tokens/{token.pk}/revoke/").status_code == 403
+    assert client.get(f"/tokens/{token.pk}/revoke/").status_code == 405
+    assert Token.objects.count() == 1
+
+
 def test_nobody_revokes_anothers_token(accounts: None, alice: User, bob: User) -> None:
     token, _ = Token.make(alice, "Hers", ["read"])
     client = Client()
