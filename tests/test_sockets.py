@@ -490,5 +490,5 @@ def test_a_block_held_by_two_agents_changes_in_both_logs(agent: Agent, alice: Us
     shared.append("Cherry pie", by=Editor(Editor.PERSON, "alice"))
     for each in (agent, cook):
         kinds = Event.objects.filter(agent=each).order_by("seq").values_list("kind", flat=True)
-        assert (list(kinds)[0], list(kinds)[-1]) == ("agent_changed", "block_edited")
+        assert (kinds[0], list(kinds)[-1]) == ("agent_changed", "block_edited")
         assert list(kinds).count("block_edited") == 1

@@ -92,7 +92,12 @@ def rename(stage: Stage) -> None:
 
 def change_blocks(stage: Stage) -> None:
     block, _, _ = stage.server.block(stage.agent, "persona")
-    new = {"label": "plans", "value": "None yet", "limit": 100, "kind": "text"}
+    new: dict[str, str | int] = {
+        "label": "plans",
+        "value": "None yet",
+        "limit": 100,
+        "kind": "text",
+    }
     assert stage.server.post(f"{stage.path}/blocks/new/", **new).status == 200
     stage.server.post(
         f"{stage.path}/blocks/{dashed(block)}/settings/",
@@ -219,7 +224,12 @@ def reflect(stage: Stage) -> None:
 
 def ask_for_approval(stage: Stage) -> None:
     block, _, _ = stage.server.block(stage.agent, "human")
-    form = {"label": "human", "limit": 2000, "kind": "text", "ask_before_write": "on"}
+    form: dict[str, str | int] = {
+        "label": "human",
+        "limit": 2000,
+        "kind": "text",
+        "ask_before_write": "on",
+    }
     stage.server.post(f"{stage.path}/blocks/{dashed(block)}/settings/", **form)
     stage.model.script(calls(APPEND))
     stage.send("I like cherry pie.")
