@@ -61,7 +61,7 @@ def people() -> Any:
 
 def take_over(user: User) -> None:
     """Give a person what the one owner had before there were accounts."""
-    from .models import Agent, Block, Tool
+    from .models import Agent, Block, Token, Tool
 
-    for kind in (Agent, Block, Tool):
+    for kind in (Agent, Block, Token, Tool):
         kind._default_manager.filter(owner__username=OWNER).update(owner=user)

@@ -19,7 +19,7 @@ from .conversion import convert
 from .cursors import Page, page_of, part_of
 from .door import CHAT, READ, WRITE
 from .errors import conflict, not_found
-from .follow import stop_reason, usage
+from .follow import WHOLE, stop_reason, usage
 from .schemas import (
     Following,
     Many,
@@ -203,10 +203,15 @@ def usage_of_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     openapi_extra={"responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}},
 )
 def follow(request: HttpRequest, run_id: str, data: Following) -> HttpResponseBase:
-    """Go on with the stream of a run after the event whose `seq_id` came last."""
+    """Go on with the stream of a run after the event whose `seq_id` came last.
+
+    If that was a piece of a message, what follows comes in pieces too.
+    """
     run = find.run(request, run_id)
     pings, after = data.include_pings, data.starting_after
-    return stream(request, run, Told(), tokens=bool(after % 1_000_000), pings=pings, after=after)
+    return stream(
+        request, run, Told(), tokens=after % (WHOLE + 1) not in (0, WHOLE), pings=pings, after=after
+    )
 
 
 # -- steps -----------------------------------------------------------------------------------------
