@@ -14,7 +14,7 @@ from agents.models import Approval, ApprovalNeeded, MemoryRefusal, Message, Run,
 from agents.models.message import storable
 from agents.models.statements import insert
 from agents.search import hybrid
-from agents.tools import HEARTBEAT, Caller, Rules, Tool, ToolError
+from agents.tools import HEARTBEAT, Caller, Tool, ToolError
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, Stale, busy
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Call:
     def __init__(self, run: Run, step: Step, call: ToolCall, offered: dict[str, Tool]) -> None:
         self.run, self.step, self.call, self.offered = run, step, call, offered
         self.tool = offered.get(call.name)
-        self.rules = Rules(run.agent.tool_rules)
+        self.rules = tools.rules_of(run)
         self.approval = step.approval(call.id)
         approved = self.approval is not None and self.approval.status == Decided.APPROVED
         self.caller = Caller(run.agent, step, call.id, approved)
@@ -239,7 +239,7 @@ def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
         step.end("called a tool, so the agent sees the result and goes on")
     elif any(asks_for_heartbeat(call) for call in calls):
         step.end("asked for a heartbeat, so the agent goes on")
-    elif Rules(run.agent.tool_rules).bound(run.called()):
+    elif tools.rules_of(run).bound(run.called()):
         step.end("a rule says what comes next, so the agent goes on")
     else:
         step.end("asked for no heartbeat", Reason.NO_HEARTBEAT)
@@ -247,7 +247,7 @@ def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
 
 def ends_turn(run: Run, call: ToolCall, offered: dict[str, Tool]) -> bool:
     tool = offered.get(call.name)
-    return bool(tool and tool.ends_turn) or Rules(run.agent.tool_rules).ends(call.name)
+    return bool(tool and tool.ends_turn) or tools.rules_of(run).ends(call.name)
 
 
 def asks_for_heartbeat(call: ToolCall) -> bool:

@@ -75,6 +75,18 @@ def test_an_agent_that_speaks_by_tool_reflects_in_plain_text(
     assert "request_heartbeat" not in json.dumps(model.requests[0]["tools"])
 
 
+def test_rules_on_what_comes_first_do_not_hold_in_a_reflection(
+    agent: Agent, model: FakeOpenAI
+) -> None:
+    first = {"type": "run_first", "tool_name": "archival_memory_search"}
+    ends = {"type": "exit_loop", "tool_name": "memory_rethink"}
+    agent.configure(tool_rules=[first, ends])
+    model.script(calls(RETHINK), text("Shortened it."))
+    assert execute(reflect(agent)).status == "done"
+    assert human() == "Bob"
+    assert len(model.requests) == 2
+
+
 def test_it_reflects_by_itself_after_so_many_messages(
     agent: Agent, model: FakeOpenAI, ask: Ask
 ) -> None:

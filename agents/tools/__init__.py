@@ -32,6 +32,7 @@ __all__ = [
     "of_run",
     "offered",
     "recall",
+    "rules_of",
     "schemas",
     "speaks_by_tool",
 ]
@@ -70,12 +71,20 @@ def of_run(run: Run) -> dict[str, Tool]:
     return of_agent(run.agent)
 
 
+def rules_of(run: Run) -> Rules:
+    """The rules that hold in a run: the agent's; in a reflection, those about approval only."""
+    rules = run.agent.tool_rules
+    if run.kind == run.Kind.REFLECTION:
+        rules = [rule for rule in rules if rule["type"] == "requires_approval"]
+    return Rules(rules)
+
+
 def offered(run: Run) -> Offered:
     """What may be called in the next step of a run."""
-    tools = of_run(run)
-    if not run.agent.tool_rules or run.kind == run.Kind.REFLECTION:
+    tools, rules = of_run(run), rules_of(run)
+    if not rules.rules:
         return Offered(list(tools.values()))
-    rules, called = Rules(run.agent.tool_rules), run.called()
+    called = run.called()
     names = rules.offered(list(tools), called)
     return Offered([tools[name] for name in names], bool(rules.bound(called)))
 
