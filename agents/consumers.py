@@ -12,23 +12,21 @@ import json
 import logging
 import re
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 from uuid import UUID
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import close_old_connections, connection
 from django.template.loader import render_to_string
 
 from agents import bell, fragments
+from agents.background import in_thread
 from agents.models import Agent, Event
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 MOST_EVENTS = 300  # in flight
 MOST_BYTES = 1_000_000  # in flight
@@ -37,22 +35,6 @@ LOOK_SECONDS = 15.0  # how often the log is looked at, rung or not
 ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 LIST_SECONDS = 0.5  # the list of agents is drawn at most so often
-
-_threads = ThreadPoolExecutor(8, thread_name_prefix="socket")
-
-
-async def in_thread(function: Callable[..., T], *args: Any) -> T:
-    """Run synchronous code, with a database connection that stays with its thread on SQLite."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, _call, function, args)
-
-
-def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
-    try:
-        return function(*args)
-    finally:
-        if connection.vendor != "sqlite":
-            close_old_connections()
-
 
 Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
 
@@ -72,7 +54,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.user = cast("User", self.scope["user"])
         self.agent_id: UUID | None = None
         self.seq = 0
-        self.carried: deque[dict[str, Any]] = deque(maxlen=BATCH)
+        self.carried: deque[bell.Carried] = deque(maxlen=BATCH)
         self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
         self.rung, self.acked = asyncio.Event(), asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
@@ -81,8 +63,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         if not self.user.is_authenticated:
             await self.close(4401)
             return
-        bell.listen()
-        await self.channel_layer.group_add(bell.of_user(self.user.pk), self.channel_name)
+        await bell.join(bell.of_user(self.user.pk), self.agents_changed)
         await self.accept()
         self.tasks.append(asyncio.create_task(self.pump()))
 
@@ -90,7 +71,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         for task in getattr(self, "tasks", []):
             task.cancel()
         if self.user.is_authenticated:
-            await self.channel_layer.group_discard(bell.of_user(self.user.pk), self.channel_name)
+            await bell.leave(bell.of_user(self.user.pk), self.agents_changed)
         await self.unfollow()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -131,16 +112,14 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.carried.clear()
         self.in_flight.clear()
         self.behind = True
-        bell.follow(agent.pk, 1)
-        await self.channel_layer.group_add(bell.of_agent(agent.pk), self.channel_name)
+        await bell.join(bell.of_agent(agent.pk), self.agent_changed)
         await self.say({"following": str(agent.pk)})
         self.rung.set()
-        await self.agents_changed({})
+        self.agents_changed()
 
     async def unfollow(self) -> None:
         if self.agent_id:
-            bell.follow(self.agent_id, -1)
-            await self.channel_layer.group_discard(bell.of_agent(self.agent_id), self.channel_name)
+            await bell.leave(bell.of_agent(self.agent_id), self.agent_changed)
         self.agent_id = None
 
     async def ack(self, body: dict[str, Any]) -> None:
@@ -161,12 +140,12 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     # -- the bell --------------------------------------------------------------------------------
 
-    async def agent_events(self, message: dict[str, Any]) -> None:
-        self.carried.extend(message["events"])
-        self.behind = self.behind or not message["events"]
+    def agent_changed(self, carried: list[bell.Carried]) -> None:
+        self.carried.extend(carried)
+        self.behind = self.behind or not carried
         self.rung.set()
 
-    async def agents_changed(self, message: dict[str, Any]) -> None:
+    def agents_changed(self, carried: Sequence[bell.Carried] = ()) -> None:
         if not self.list_waits:
             self.list_waits = True
             self.tasks.append(asyncio.create_task(self.send_list()))
@@ -195,7 +174,8 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def wait_for_bell(self) -> None:
         """Wait for a ring; look into the log now and then all the same, as a ring may get lost."""
         try:
-            await asyncio.wait_for(self.rung.wait(), LOOK_SECONDS)
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self.rung.wait()
         except TimeoutError:
             self.behind = True
         self.rung.clear()
@@ -292,7 +272,7 @@ def draw_list(user: User, agent_id: UUID | None) -> str:
     return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
 
 
-def follow_on(seq: int, carried: list[dict[str, Any]]) -> bool:
+def follow_on(seq: int, carried: list[bell.Carried]) -> bool:
     """Whether these are the very next events after `seq`, all drawn; or none."""
     seqs = [event["seq"] for event in carried]
     return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in carried)

@@ -132,17 +132,14 @@ def _database() -> dict[str, Any]:
 
 
 DATABASES = {"default": _database()}
-CHANNEL_LAYERS: dict[str, dict[str, Any]] = {
-    "default": (
-        {
-            "BACKEND": "channels_redis.core.RedisChannelLayer",
-            # The layer waits up to 5 s for a message, as long as redis 8 waits for any answer.
-            "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
-        }
-        if REDIS_URL
-        else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
-    )
-}
+# Only agents/bell.py uses it; within one process the bell needs none. The layer waits up to 5 s for
+# a message, as long as redis 8 waits for any answer.
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {}
+if REDIS_URL:
+    CHANNEL_LAYERS["bell"] = {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "capacity": 10_000},
+    }
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True

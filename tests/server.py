@@ -264,6 +264,11 @@ class Page:
         if not any(words in content for _, content in self.seen):
             next(f for f in self.frames() if f.get("seq") and words in f["content"])
 
+    def wait_until(self, seq: int) -> None:
+        """Wait until it has seen the agent's log up to there."""
+        if not self.seen or self.seen[-1][0] < seq:
+            next(frame for frame in self.frames() if frame.get("seq", 0) >= seq)
+
     def close(self) -> None:
         self._open.close()
 

@@ -18,13 +18,14 @@ from django.http import StreamingHttpResponse
 
 from agents.accounts import owner
 from agents.api import answering
-from agents.api.asgi import in_thread
 from agents.api.schemas import Told
+from agents.background import in_thread
 from agents.memory import ChatMemory
 from agents.models import Agent, Run
 from tests.fake_openai import FakeOpenAI, calls, gated, text
 from tests.server import MemoryWeb, eventually
 
+pytestmark = pytest.mark.slow
 Events = Iterator[dict[str, Any]]
 
 

@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from pytest_django import Settings
 
 from agents import bell, consumers
+from agents.background import in_thread
 from agents.consumers import MOST_BYTES, MOST_EVENTS, PageConsumer
 from agents.memory import ChatMemory
 from agents.models import Agent, Block, Editor, Event, Message, Run
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 20.0  # seconds; a frame that is due comes at once, unless the machine is busy
 SILENCE = 0.1  # seconds in which a frame that should not come would have come
 
-in_thread = consumers.in_thread  # gives its database connection back
+
 Frame = dict[str, Any]
 
 
@@ -104,7 +105,7 @@ async def open_page(alice: User) -> AsyncIterator[Open]:
             return page
 
         yield open_one
-    bell._sockets_loop = None  # this test's loop ends here; a run that is stopped now rings nobody
+    bell._loop = None  # this test's loop ends here; a run that is stopped now rings nobody
 
 
 @pytest.fixture(autouse=True)

@@ -12,14 +12,25 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
+from agents.background import in_thread
 from agents.models import Message, Run
 from agents.models.statements import find, read, values
 
 from . import ids
-from .asgi import in_thread
 from .conversion import convert
 from .errors import Refused, answer
-from .follow import END, GOES_ON, LOOK_SECONDS, Follower, all_lines, ear, line, ping, stopped, usage
+from .follow import (
+    END,
+    GOES_ON,
+    LOOK_SECONDS,
+    Follower,
+    all_lines,
+    line,
+    listening,
+    ping,
+    stopped,
+    usage,
+)
 from .schemas import Told
 
 PING_SECONDS = 20.0
@@ -79,7 +90,7 @@ async def when_it_rests(run: Run, told: Told) -> HttpResponseBase:
     """The answer; after a while one that has begun, so that no client gives up."""
     loop = asyncio.get_running_loop()
     late = loop.time() + PATIENCE
-    async with ear(run.agent_id, every=False) as heard:
+    async with listening(run.agent_id, every=False) as heard:
         while (said := await in_thread(outcome, run, told)) is None:
             if loop.time() > late:
                 kept_alive = StreamingHttpResponse(breathing(run, told))
@@ -92,7 +103,7 @@ async def when_it_rests(run: Run, told: Told) -> HttpResponseBase:
 async def breathing(run: Run, told: Told) -> AsyncIterator[str]:
     """White space, which JSON may begin with, until the run rests; then the answer."""
     yield " "
-    async with ear(run.agent_id, every=False) as heard:
+    async with listening(run.agent_id, every=False) as heard:
         while (said := await in_thread(outcome, run, told)) is None:
             yield " "
             await heard(LOOK_SECONDS)
@@ -120,7 +131,7 @@ def stream(
 async def as_it_comes(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
     """The stream, woken by the bell."""
     loop, heard_at = asyncio.get_running_loop(), float("-inf")
-    async with ear(follower.agent.pk, every=True) as heard:
+    async with listening(follower.agent.pk, every=True) as heard:
         while True:
             if pings and loop.time() - heard_at > PING_SECONDS:
                 yield line(ping(follower.run_id))

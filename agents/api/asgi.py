@@ -9,50 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.db import close_old_connections, connection
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve, set_script_prefix
 
+from agents.background import in_thread
+
 from .errors import Refused, answer, refused
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 Scope = dict[str, Any]
-
-_threads = ThreadPoolExecutor(16, thread_name_prefix="api")
-
-
-async def in_thread(function: Callable[..., T], *args: Any) -> T:
-    """Run synchronous code, with a database connection that stays with its thread on SQLite."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, _call, function, args)
-
-
-def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
-    try:
-        return function(*args)
-    finally:
-        if connection.vendor != "sqlite":
-            close_old_connections()
 
 
 class ApiHandler(ASGIHandler):
-    """What is below /v1/; `others` answers the rest."""
+    """What is below /v1/."""
 
-    def __init__(self, others: Any) -> None:
-        self.others = others
+    def __init__(self) -> None:
+        """No middleware."""
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        if not scope["path"].startswith("/v1/"):
-            await self.others(scope, receive, send)
-            return
         try:
             body = await self.read_body(receive)
         except RequestAborted:
@@ -104,3 +84,6 @@ def told(error: Exception) -> HttpResponse:
     if isinstance(error, SuspiciousOperation):
         return answer(Refused(400, "The request cannot be served: its Host is not this server's."))
     return answer(refused(error))
+
+
+application = ApiHandler()

@@ -14,8 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
-from channels.layers import get_channel_layer
-from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
@@ -169,29 +167,30 @@ def usage(run: Run) -> Wire:
 
 
 @asynccontextmanager
-async def ear(agent_id: UUID, *, every: bool) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+async def listening(
+    agent_id: UUID, *, every: bool
+) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
     """Hear an agent's bell: a function that waits for it, at most so many seconds.
 
-    It rings for `every` event, or only where a run may rest. With Redis it is what the pages hear.
+    It rings for `every` event, or only where a run may rest.
     """
+    rung = asyncio.Event()
 
-    bell.listen()
-    layer = get_channel_layer()
-    assert layer is not None
-    channel = await layer.new_channel()
-    group = bell.of_agent(agent_id) if settings.REDIS_URL else bell.of_log(agent_id, every)
-    bell.hear(agent_id, 1, every)
-    await layer.group_add(group, channel)
+    def ear(carried: list[bell.Carried]) -> None:
+        rung.set()
 
     async def heard(seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(layer.receive(channel), seconds)
+            async with asyncio.timeout(seconds):
+                await rung.wait()
+        rung.clear()
 
+    group = bell.of_log(agent_id, every)
+    await bell.join(group, ear)
     try:
         yield heard
     finally:
-        bell.hear(agent_id, -1, every)
-        await layer.group_discard(group, channel)
+        await bell.leave(group, ear)
 
 
 def line(wire: Wire) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 Row = TypeVar("Row", bound=models.Model)
 Fields = Sequence["models.Field[Any, Any]"]
@@ -19,11 +20,12 @@ Fields = Sequence["models.Field[Any, Any]"]
 def insert(row: models.Model) -> None:
     """Store a new row; its key is set if the database gives it."""
     sql, fields, keyed = _insertion(type(row))
-    with connection.cursor() as cursor:
-        cursor.execute(sql, _values(row, fields, add=True))
+    here = _connection()
+    with here.cursor() as cursor:
+        cursor.execute(sql, _values(here, row, fields, add=True))
         if keyed:
             row.pk = cursor.fetchone()[0]
-    row._state.adding, row._state.db = False, connection.alias
+    row._state.adding, row._state.db = False, here.alias
 
 
 def insert_all(rows: Sequence[models.Model]) -> None:
@@ -31,23 +33,25 @@ def insert_all(rows: Sequence[models.Model]) -> None:
     if not rows:
         return
     sql, fields, _ = _insertion(type(rows[0]))
-    with connection.cursor() as cursor:
+    here = _connection()
+    with here.cursor() as cursor:
         plain = sql.partition(" RETURNING ")[0]
-        cursor.executemany(plain, [_values(row, fields, add=True) for row in rows])
+        cursor.executemany(plain, [_values(here, row, fields, add=True) for row in rows])
 
 
 def update(row: models.Model, *names: str) -> None:
     """Store these fields of a row."""
     sql, fields = _updating(type(row), names)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [*_values(row, fields, add=False), key(row)])
+    here = _connection()
+    with here.cursor() as cursor:
+        cursor.execute(sql, [*_values(here, row, fields, add=False), key(row)])
 
 
 def read(model: type[Row], rest: str, *parameters: Any) -> list[Row]:
     """Rows of a table. `rest` is the SQL after FROM and the table: JOIN, WHERE, ORDER BY, LIMIT."""
     names = tuple(field.attname for field in model._meta.concrete_fields)
     found = values(model, names, rest, *parameters)
-    return [model.from_db(connection.alias, names, row) for row in found]
+    return [model.from_db(DEFAULT_DB_ALIAS, names, row) for row in found]
 
 
 def find(model: type[Row], pk: Any, *, lock: bool = False) -> Row | None:
@@ -63,7 +67,7 @@ def values(
 ) -> list[list[Any]]:
     """Some fields of rows, as `read` finds them."""
     sql, converters = _selection(model, names)
-    with connection.cursor() as cursor:
+    with _connection().cursor() as cursor:
         cursor.execute(f"{sql} {rest}", parameters)
         found = [list(row) for row in cursor.fetchall()]
     for place, convert in converters:
@@ -74,11 +78,18 @@ def values(
 
 def key(row: models.Model) -> Any:
     """A row's primary key as the database has it."""
-    return row._meta.pk.get_db_prep_value(row.pk, connection)
+    return row._meta.pk.get_db_prep_value(row.pk, _connection())
 
 
-def _values(row: models.Model, fields: Fields, *, add: bool) -> list[Any]:
-    return [field.get_db_prep_save(field.pre_save(row, add), connection) for field in fields]
+def _connection() -> BaseDatabaseWrapper:
+    """This thread's connection itself: each attribute of `connection` looks for it anew."""
+    return connections[DEFAULT_DB_ALIAS]
+
+
+def _values(
+    here: BaseDatabaseWrapper, row: models.Model, fields: Fields, *, add: bool
+) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(row, add), here) for field in fields]
 
 
 def _quoted(fields: Fields) -> list[str]:
