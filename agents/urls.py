@@ -1,6 +1,6 @@
 """The pages' addresses; every one below an agent starts from the person's own agents."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
 
 from agents.views import (
     agent_files,
@@ -24,125 +24,105 @@ from agents.views import (
     tools,
 )
 
+block = [
+    path("", blocks.edit, name="block_edit"),
+    path("settings/", blocks.configure, name="block_settings"),
+    path("detach/", blocks.detach, name="block_detach"),
+    path("restore/<int:version>/", history.restore, name="block_restore"),
+    path("blame/", history.blamed, name="block_blame"),
+]
+run = [
+    path("undo/", runs.undo, name="run_undo"),
+    path("retry/", runs.retry, name="run_retry"),
+    path("queued/", runs.queued, name="run_queued"),
+]
+archive = [
+    path("", archival.show, name="archival"),
+    path("older/", archival.older, name="archival_older"),
+    path("newer/", archival_changes.newer, name="archival_newer"),
+    path("embedding/", archival.embedded, name="archival_embedding"),
+    path("add/", passages.add, name="archival_add"),
+    path("<int:passage_id>/", passages.edit, name="archival_edit"),
+    path("<int:passage_id>/text/", archival.whole, name="archival_whole"),
+    path("<int:passage_id>/delete/", passages.delete, name="archival_delete"),
+]
+time_travel = [
+    path("", past.find, name="past_at"),
+    path("<int:number>/", past.show, name="past"),
+    path("<int:number>/context/<slug:name>/", past.part, name="past_part"),
+    path("<int:number>/fork/", past.fork, name="past_fork"),
+]
+agent: list[URLPattern | URLResolver] = [
+    path("", pages.chat, name="agent"),
+    path("settings/", agents.change, name="agent_settings"),
+    path("export/", agent_files.export, name="agent_export"),
+    path("delete/", agents.delete, name="agent_delete"),
+    path("restore/", agents.restore, name="agent_restore"),
+    # the conversation
+    path("messages/", runs.send, name="message_send"),
+    path("older/<int:run_id>/", runs.older, name="older_runs"),
+    path("stop/", runs.stop, name="run_stop"),
+    path("reflect/", runs.reflect_now, name="reflect"),
+    path("runs/<int:run_id>/", include(run)),
+    path("approvals/<int:approval_id>/", approvals.decide, name="approval_decide"),
+    path("compact/", compactions.compact, name="compact"),
+    path(
+        "compactions/<int:compaction_id>/messages/",
+        compactions.messages,
+        name="compaction_messages",
+    ),
+    path(
+        "compactions/<int:compaction_id>/summary/", compactions.summary, name="compaction_summary"
+    ),
+    path("steps/<int:step_id>/request/", requests.show, name="step_request"),
+    path("steps/<int:step_id>/request/raw/", requests.raw, name="step_request_raw"),
+    # its memory
+    path("panel/<slug:name>/", panel.show, name="panel_tab"),
+    path("blocks/new/", blocks.new, name="block_new"),
+    path("blocks/attach/", blocks.attach, name="block_attach"),
+    path("blocks/<uuid:block_id>/", include(block)),
+    path("edits/<int:edit_id>/undo/", blocks.undo, name="block_undo"),
+    path("history/older/", history.older, name="older_edits"),
+    path("history/newer/", history.newer, name="newer_edits"),
+    path("archival/", include(archive)),
+    path("context/<slug:name>/", context.part, name="context_part"),
+    path("past/", include(time_travel)),
+    # its tools
+    path("tools/attach/", tools.attach_one, name="tool_attach"),
+    path("tools/detach/", tools.detach_one, name="tool_detach"),
+    path("tools/rules/", tools.rules, name="tool_rules"),
+]
+block_page = [
+    path("", block_pages.show, name="block"),
+    path("value/", block_pages.value, name="block_value"),
+    path("settings/", block_pages.configure, name="block_configure"),
+    path("history/", block_pages.history, name="block_history"),
+    path("history/<int:version>/restore/", block_pages.restore, name="block_version_restore"),
+    path("delete/", block_pages.delete, name="block_delete"),
+    path("shares/", shares.give, name="share_give"),
+    path("shares/<int:share_id>/take-back/", shares.take_back, name="share_take_back"),
+]
+tool = [
+    path("", custom_tools.edit, name="tool"),
+    path("read/", custom_tools.read, name="tool_read"),
+    path("try/", custom_tools.attempt, name="tool_try"),
+    path("delete/", custom_tools.delete, name="tool_delete"),
+]
 urlpatterns = [
     path("", pages.home, name="home"),
     path("agents/new/", agents.new, name="agent_new"),
     path("agents/new/blocks/", agents.new_block, name="agent_new_block"),
     path("agents/new/first-blocks/", agents.new_first_blocks, name="agent_new_first_blocks"),
-    path("blocks/", block_pages.index, name="blocks"),
-    path("blocks/new/", block_pages.make, name="blocks_new"),
-    path("blocks/<uuid:block_id>/", block_pages.show, name="block"),
-    path("blocks/<uuid:block_id>/value/", block_pages.value, name="block_value"),
-    path("blocks/<uuid:block_id>/settings/", block_pages.configure, name="block_configure"),
-    path("blocks/<uuid:block_id>/history/", block_pages.history, name="block_history"),
-    path(
-        "blocks/<uuid:block_id>/history/<int:version>/restore/",
-        block_pages.restore,
-        name="block_version_restore",
-    ),
-    path("blocks/<uuid:block_id>/delete/", block_pages.delete, name="block_delete"),
-    path("blocks/<uuid:block_id>/shares/", shares.give, name="share_give"),
-    path(
-        "blocks/<uuid:block_id>/shares/<int:share_id>/take-back/",
-        shares.take_back,
-        name="share_take_back",
-    ),
     path("agents/import/", agent_files.import_, name="agent_import"),
     path("agents/imported/", agent_files.imported, name="agent_imported"),
     path("agents/deleted/", agents.deleted, name="agents_deleted"),
-    path("agents/<uuid:agent_id>/", pages.chat, name="agent"),
-    path("agents/<uuid:agent_id>/settings/", agents.change, name="agent_settings"),
-    path("agents/<uuid:agent_id>/export/", agent_files.export, name="agent_export"),
-    path("agents/<uuid:agent_id>/delete/", agents.delete, name="agent_delete"),
-    path("agents/<uuid:agent_id>/restore/", agents.restore, name="agent_restore"),
-    path("agents/<uuid:agent_id>/older/<int:run_id>/", runs.older, name="older_runs"),
-    path("agents/<uuid:agent_id>/messages/", runs.send, name="message_send"),
-    path(
-        "agents/<uuid:agent_id>/approvals/<int:approval_id>/",
-        approvals.decide,
-        name="approval_decide",
-    ),
-    path("agents/<uuid:agent_id>/compact/", compactions.compact, name="compact"),
-    path(
-        "agents/<uuid:agent_id>/compactions/<int:compaction_id>/messages/",
-        compactions.messages,
-        name="compaction_messages",
-    ),
-    path(
-        "agents/<uuid:agent_id>/compactions/<int:compaction_id>/summary/",
-        compactions.summary,
-        name="compaction_summary",
-    ),
-    path("agents/<uuid:agent_id>/stop/", runs.stop, name="run_stop"),
-    path("agents/<uuid:agent_id>/reflect/", runs.reflect_now, name="reflect"),
-    path("agents/<uuid:agent_id>/runs/<int:run_id>/undo/", runs.undo, name="run_undo"),
-    path("agents/<uuid:agent_id>/runs/<int:run_id>/retry/", runs.retry, name="run_retry"),
-    path("agents/<uuid:agent_id>/runs/<int:run_id>/queued/", runs.queued, name="run_queued"),
-    path("agents/<uuid:agent_id>/blocks/new/", blocks.new, name="block_new"),
-    path("agents/<uuid:agent_id>/blocks/attach/", blocks.attach, name="block_attach"),
-    path("agents/<uuid:agent_id>/blocks/<uuid:block_id>/", blocks.edit, name="block_edit"),
-    path(
-        "agents/<uuid:agent_id>/blocks/<uuid:block_id>/settings/",
-        blocks.configure,
-        name="block_settings",
-    ),
-    path(
-        "agents/<uuid:agent_id>/blocks/<uuid:block_id>/detach/", blocks.detach, name="block_detach"
-    ),
-    path(
-        "agents/<uuid:agent_id>/blocks/<uuid:block_id>/restore/<int:version>/",
-        history.restore,
-        name="block_restore",
-    ),
-    path(
-        "agents/<uuid:agent_id>/blocks/<uuid:block_id>/blame/", history.blamed, name="block_blame"
-    ),
-    path("agents/<uuid:agent_id>/edits/<int:edit_id>/undo/", blocks.undo, name="block_undo"),
-    path("agents/<uuid:agent_id>/history/older/", history.older, name="older_edits"),
-    path("agents/<uuid:agent_id>/history/newer/", history.newer, name="newer_edits"),
-    path("agents/<uuid:agent_id>/panel/<slug:name>/", panel.show, name="panel_tab"),
-    path("agents/<uuid:agent_id>/archival/", archival.show, name="archival"),
-    path("agents/<uuid:agent_id>/archival/older/", archival.older, name="archival_older"),
-    path("agents/<uuid:agent_id>/archival/newer/", archival_changes.newer, name="archival_newer"),
-    path(
-        "agents/<uuid:agent_id>/archival/embedding/", archival.embedded, name="archival_embedding"
-    ),
-    path("agents/<uuid:agent_id>/archival/add/", passages.add, name="archival_add"),
-    path("agents/<uuid:agent_id>/archival/<int:passage_id>/", passages.edit, name="archival_edit"),
-    path(
-        "agents/<uuid:agent_id>/archival/<int:passage_id>/text/",
-        archival.whole,
-        name="archival_whole",
-    ),
-    path(
-        "agents/<uuid:agent_id>/archival/<int:passage_id>/delete/",
-        passages.delete,
-        name="archival_delete",
-    ),
-    path("agents/<uuid:agent_id>/context/<slug:name>/", context.part, name="context_part"),
-    path("agents/<uuid:agent_id>/steps/<int:step_id>/request/", requests.show, name="step_request"),
-    path(
-        "agents/<uuid:agent_id>/steps/<int:step_id>/request/raw/",
-        requests.raw,
-        name="step_request_raw",
-    ),
-    path("agents/<uuid:agent_id>/past/", past.find, name="past_at"),
-    path("agents/<uuid:agent_id>/past/<int:number>/", past.show, name="past"),
-    path(
-        "agents/<uuid:agent_id>/past/<int:number>/context/<slug:name>/",
-        past.part,
-        name="past_part",
-    ),
-    path("agents/<uuid:agent_id>/past/<int:number>/fork/", past.fork, name="past_fork"),
-    path("agents/<uuid:agent_id>/tools/attach/", tools.attach_one, name="tool_attach"),
-    path("agents/<uuid:agent_id>/tools/detach/", tools.detach_one, name="tool_detach"),
-    path("agents/<uuid:agent_id>/tools/rules/", tools.rules, name="tool_rules"),
+    path("agents/<uuid:agent_id>/", include(agent)),
+    path("blocks/", block_pages.index, name="blocks"),
+    path("blocks/new/", block_pages.make, name="blocks_new"),
+    path("blocks/<uuid:block_id>/", include(block_page)),
     path("tools/", custom_tools.index, name="tools"),
     path("tools/new/", custom_tools.new, name="tool_new"),
     path("tools/read/", custom_tools.read, name="tool_read_new"),
     path("tools/try/", custom_tools.attempt, name="tool_try_new"),
-    path("tools/<uuid:tool_id>/", custom_tools.edit, name="tool"),
-    path("tools/<uuid:tool_id>/read/", custom_tools.read, name="tool_read"),
-    path("tools/<uuid:tool_id>/try/", custom_tools.attempt, name="tool_try"),
-    path("tools/<uuid:tool_id>/delete/", custom_tools.delete, name="tool_delete"),
+    path("tools/<uuid:tool_id>/", include(tool)),
 ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 from django.apps import apps
-from django.urls import URLPattern, reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 
 from agents.models import Agent, Approval, Compaction, Editor, Passage, Run, Step
-from agents.urls import urlpatterns
 
 
 def ids_of(agent: Agent) -> dict[str, Any]:
@@ -53,25 +53,29 @@ def ids_of_nothing() -> dict[str, Any]:
     }
 
 
+def named() -> Iterator[tuple[str, set[str]]]:
+    """Each address's name and the names of the ids in it, however deep it is included."""
+    leading: Any = get_resolver("agents.urls").reverse_dict
+    for name, (*_, ids) in leading.items():
+        if isinstance(name, str):  # else it is a view
+            yield name, set(ids)
+
+
 def addresses(ids: dict[str, Any]) -> dict[str, str]:
     """Name → address, of all those that need no other ids than these."""
-    found = {}
-    for pattern in urlpatterns:
-        assert isinstance(pattern, URLPattern)
-        needed = pattern.pattern.converters
-        if pattern.name and needed.keys() <= ids.keys():
-            found[pattern.name] = reverse(pattern.name, kwargs={name: ids[name] for name in needed})
-    return found
+    return {
+        name: reverse(name, kwargs={each: ids[each] for each in needed})
+        for name, needed in named()
+        if needed <= ids.keys()
+    }
 
 
 def naming_rows() -> set[str]:
-    """The names of addresses below an agent that name a row besides it."""
+    """The names of addresses that name a row besides an agent."""
     return {
-        pattern.name
-        for pattern in urlpatterns
-        if isinstance(pattern, URLPattern)
-        and pattern.name
-        and any(name.endswith("_id") for name in pattern.pattern.converters.keys() - {"agent_id"})
+        name
+        for name, needed in named()
+        if any(each.endswith("_id") for each in needed - {"agent_id"})
     }
 
 

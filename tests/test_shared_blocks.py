@@ -91,6 +91,18 @@ def test_deleting_an_agent_leaves_blocks_that_others_hold(
     assert second.core_memory() == [block]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_other_holders_are_told_when_an_agent_is_deleted_and_comes_back(
+    block: Block, agent: Agent, bob: User, other: Agent
+) -> None:
+    BlockShare.give(block, bob, can_write=True)
+    other.attach(block)
+    for change in (agent.trash, agent.restore, agent.purge):
+        seen = other.events.latest("seq").seq
+        change()
+        assert [event.kind for event in other.events.after(seen)] == ["memory_changed"]
+
+
 EDITS = int(os.environ.get("MEMORYWEB_TEST_EDITS", "400"))
 
 

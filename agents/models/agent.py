@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from agents import bell
 
+from .attachment import Attachment
 from .block import Block
 from .event import Event, advance
 from .statements import find, insert, insert_all, key, read, update, values
@@ -190,6 +191,7 @@ class Agent(models.Model):
         if run := self.current_run():
             run.stop()
         self.configure(deleted_at=timezone.now())
+        self._tell_sharers()
 
     @transaction.atomic
     def restore(self) -> None:
@@ -197,6 +199,7 @@ class Agent(models.Model):
         from .run import begin_next
 
         self.configure(deleted_at=None)
+        self._tell_sharers()
         if not self.current_run():
             begin_next(self)
 
@@ -206,10 +209,23 @@ class Agent(models.Model):
         held = list(self.blocks.filter(owner=self.owner_id, shares=None))
         pk = self.pk
         transaction.on_commit(lambda: bell.ring_gone(pk), robust=True)
+        self._tell_sharers()
         self.delete()
         for block in held:
             if not block.agents.exists():
                 block.delete()
+
+    def _tell_sharers(self) -> None:
+        """After the commit, have the other agents with its blocks show anew who shares them."""
+        held = Attachment.objects.filter(block__in=self.blocks.all()).values("agent")
+        others = list(Agent.objects.filter(pk__in=held).exclude(pk=self.pk))
+
+        def tell() -> None:
+            for agent in others:
+                with transaction.atomic():
+                    agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
+
+        transaction.on_commit(tell, robust=True)
 
     # -- core memory ---------------------------------------------------------------------------
 
@@ -271,22 +287,3 @@ class Agent(models.Model):
         from .run import Run
 
         return self.runs.exclude(status=Run.Status.QUEUED).order_by("-pk").first()
-
-
-class Attachment(models.Model):
-    """A block held by an agent, at a place. `label` repeats the block's, to be unique here."""
-
-    agent = models.ForeignKey(Agent, models.CASCADE, related_name="attachments")
-    block = models.ForeignKey(Block, models.CASCADE)
-    label = models.CharField(max_length=50)
-    position = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        ordering = ["position", "id"]
-        constraints = [
-            models.UniqueConstraint(fields=["agent", "block"], name="block_is_held_once"),
-            models.UniqueConstraint(fields=["agent", "label"], name="label_is_unique_in_agent"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.label} of {self.agent}"
