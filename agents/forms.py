@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import zip_longest
 from typing import Any
 
 from django import forms
@@ -11,7 +13,7 @@ from agents import tools
 from agents.memory import CLASSES, TEMPLATES, Memory
 from agents.models import Agent, Block, Tool
 from agents.tools.memory_methods import method_tools
-from agents.tools.rules import TYPES, wrong
+from agents.tools.rules import TYPES, WITH_CHILDREN, wrong
 
 SYSTEM_PROMPT = """\
 You are a helpful assistant with a memory of your own. Your core memory below is always in view: \
@@ -90,19 +92,22 @@ class RulesWidget(forms.Widget):
     """Tool rules, one row each; rows may be added and left empty."""
 
     template_name = "agents/_tool_rules.html"
-    parts = ("tool", "type", "children", "most")
+    parts = ("tool", "type", "children", "most", "more")
     tool_names: list[str] = []
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
         rows = [row if "tool" in row else row_of(row) for row in value or []]
-        context["widget"] |= {"rows": [*rows, {}], "types": TYPES, "tools": self.tool_names}
+        types = {kind: words for kind, words in TYPES.items() if kind != "conditional"}
+        context["widget"] |= {"rows": [*rows, {}], "types": types, "tools": self.tool_names}
+        context["widget"]["by_return"] = TYPES["conditional"]  # kept, but not made in a form
         return context
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         """A list of rows, as typed."""
         given = [data.getlist(f"{name}-{part}") for part in self.parts]
-        return [dict(zip(self.parts, row, strict=True)) for row in zip(*given, strict=False)]
+        rows = zip_longest(*given, fillvalue="")
+        return [dict(zip(self.parts, row, strict=True)) for row in rows]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
         return False
@@ -111,13 +116,19 @@ class RulesWidget(forms.Widget):
         return ""
 
 
+SHOWN = ("tool_name", "type", "children", "max_count_limit")
+BY_RETURN = ("child_output_mapping", "default_child", "require_output_mapping")
+
+
 def row_of(rule: Any) -> dict[str, str]:
-    """A rule as a row of the form."""
+    """A rule as a row of the form; `more` is what it says that no field shows, as JSON."""
+    more = {name: value for name, value in rule.items() if name not in SHOWN}
     return {
         "tool": str(rule.get("tool_name", "")),
         "type": str(rule.get("type", "")),
         "children": ", ".join(map(str, rule.get("children") or [])),
         "most": str(rule.get("max_count_limit") or ""),
+        "more": json.dumps(more, sort_keys=True) if more else "",
     }
 
 
@@ -136,12 +147,25 @@ class RulesField(forms.Field):
 def rule_of(row: dict[str, str]) -> dict[str, Any]:
     """The rule that a row says; what it lacks is told by `wrong`."""
     rule: dict[str, Any] = {"tool_name": row["tool"], "type": row["type"]}
-    if row["type"] == "constrain_child_tools":
+    if row["type"] in WITH_CHILDREN:
         rule["children"] = [name.strip() for name in row["children"].split(",") if name.strip()]
     if row["type"] == "max_count_per_step":
         most = row["most"].strip()
         rule["max_count_limit"] = int(most) if most.isdecimal() and len(most) < 10 else 0
-    return rule
+    return more_of(row) | rule
+
+
+def more_of(row: dict[str, str]) -> dict[str, Any]:
+    """What else a rule said before, as far as it is still of the kind that says such."""
+    try:
+        more = json.loads(row.get("more") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(more, dict):
+        return {}
+    if row["type"] == "conditional":
+        return more
+    return {name: value for name, value in more.items() if name not in BY_RETURN}
 
 
 class AgentForm(forms.ModelForm):

@@ -23,7 +23,7 @@ from agents.models.event import forget_texts
 from agents.models.message import Said
 from agents.models.run import RunLost, RunStopped
 from agents.models.statements import find, insert, update
-from agents.tool_calls import Return, answer_call, call_tools
+from agents.tool_calls import Return, answer_call, call_tools, end_turn
 
 logger = logging.getLogger(__name__)
 
@@ -205,7 +205,7 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
         run.agent.record(step.changed())
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
-    step.end(cut.get(answer.finish, "answered"), Reason.ANSWERED)
+    end_turn(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
 
 
 def settle(message: Message, answer: Answer, status: str) -> None:

@@ -20,6 +20,8 @@ from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, Stale, busy
 logger = logging.getLogger(__name__)
 Reason = Run.Reason
 Decided = Approval.Status
+LAST_STEP = "the last step allowed"
+PATIENCE = 3  # steps in a row without a call, where a rule wants one
 
 
 class Return(NamedTuple):
@@ -151,10 +153,8 @@ class Call:
         return self.tool.function(caller, **self.arguments())
 
     def note(self) -> str:
-        """What the model is told before the return: that a person changed its arguments."""
-        if not self.approval or not self.approval.arguments:
-            return ""
-        return f"(The person approved this with other arguments: {self.approval.arguments})\n"
+        """What the model is told before the return."""
+        return self.approval.note if self.approval else ""
 
     def ask(self, prepared: Prepared | None) -> None:
         """Ask a person, showing what the call would write to memory."""
@@ -222,32 +222,52 @@ def answer_call(
 
 def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
     """After the last return: why another step follows, or why the run ends."""
-    returns = step.returns()
+    returns, rules, called = step.returns(), tools.rules_of(run), run.called()
     calls = step.message.calls() if step.message else []
-    failed = any(returns[call.id].is_error for call in calls)
-    ending = [c for c in calls if ends_turn(run, c, offered) and not returns[c.id].is_error]
+    done = [call for call in calls if not returns[call.id].is_error]
+    failed = len(done) < len(calls)
+    ending = [call.name for call in done if call.name in offered and rules.ends(call.name)]
     if ending:
-        named = (
-            "answered" if ending[0].name == "send_message" else f"{ending[0].name} ends the turn"
-        )
-        step.end(named, Reason.ANSWERED)
+        named = "answered" if ending[0] == "send_message" else f"{ending[0]} ends the turn"
+        end_turn(run, step, named, Reason.ANSWERED)
+    elif stuck := rules.stuck(called):
+        step.end("no rule says what comes next", Reason.ERROR, stuck)
     elif run.answered_steps() >= run.step_limit:
-        step.end("the last step allowed", Reason.MAX_STEPS)
+        step.end(LAST_STEP, Reason.MAX_STEPS)
     elif failed:
         step.end("a tool call failed, so the agent sees why and goes on")
     elif not run.speaks_by_tool:
         step.end("called a tool, so the agent sees the result and goes on")
     elif any(asks_for_heartbeat(call) for call in calls):
         step.end("asked for a heartbeat, so the agent goes on")
-    elif tools.rules_of(run).bound(run.called()):
+    elif rules.bound(called):
         step.end("a rule says what comes next, so the agent goes on")
+    elif going := next((call.name for call in done if rules.goes_on(call.name)), None):
+        step.end(f"a rule says that the turn goes on after {going}")
     else:
-        step.end("asked for no heartbeat", Reason.NO_HEARTBEAT)
+        end_turn(run, step, "asked for no heartbeat", Reason.NO_HEARTBEAT)
 
 
-def ends_turn(run: Run, call: ToolCall, offered: dict[str, Tool]) -> bool:
-    tool = offered.get(call.name)
-    return bool(tool and tool.ends_turn) or tools.rules_of(run).ends(call.name)
+def end_turn(run: Run, step: Step, outcome: str, reason: str) -> None:
+    """End the step and with it the run, unless a rule wants a tool that was not called yet."""
+    missing = tools.rules_of(run).missing(run.called())
+    wanted = " and ".join(missing)
+    if not missing:
+        step.end(outcome, reason)
+    elif only_talked(run):
+        words = f"A rule says that {wanted} must be called before the turn ends; the model did not"
+        step.end("called no tool", Reason.ERROR, f"{words}, though it was asked {PATIENCE} times.")
+    elif run.answered_steps() >= run.step_limit:
+        step.end(LAST_STEP, Reason.MAX_STEPS)
+    else:
+        step.end(f"a rule says that {wanted} must be called before the turn ends")
+
+
+def only_talked(run: Run) -> bool:
+    """Whether the model called no tool in the last steps, as one that cannot be made to."""
+    answered = [step for step in run.taken if step.status != Step.Status.FAILED][-PATIENCE:]
+    talked = [step for step in answered if step.message and not step.message.tool_calls]
+    return len(talked) == PATIENCE
 
 
 def asks_for_heartbeat(call: ToolCall) -> bool:

@@ -14,7 +14,7 @@ from agents.forms import TextAsTyped
 from agents.models import Agent
 from agents.models.tool import LONGEST_RETURN, LONGEST_SOURCE, Tool
 from agents.tools.custom import Definition, SourceError, read_source
-from agents.tools.rules import Rule, Rules
+from agents.tools.rules import TYPES, Rule
 
 EXAMPLE = '''\
 def note_deadline(agent_state: "AgentState", what: str, date: str, urgent: bool = False):
@@ -144,12 +144,26 @@ def defines(source: str, name: str) -> bool:
 
 # -- rules -------------------------------------------------------------------------------------
 
+PLAIN = ["run_first", "exit_loop", "continue_loop", "required_before_exit", "requires_approval"]
+FOLLOWED = {
+    "constrain_child_tools": "must be followed by",
+    "parent_last_tool": "must come right before",
+}
+
 
 class RulesForm(forms.Form):
     """The rules for one of an agent's tools."""
 
     exit_loop = forms.BooleanField(
         required=False, label="Ends the turn", help_text="The agent stops after it."
+    )
+    continue_loop = forms.BooleanField(
+        required=False, label="Lets the turn go on", help_text="The agent has one more step after."
+    )
+    required_before_exit = forms.BooleanField(
+        required=False,
+        label="Must be called before the turn ends",
+        help_text="Until then the agent cannot answer.",
     )
     run_first = forms.BooleanField(
         required=False,
@@ -169,35 +183,40 @@ class RulesForm(forms.Form):
     children = forms.MultipleChoiceField(
         required=False, label="Must be followed by one of", widget=forms.CheckboxSelectMultiple
     )
+    unlocks = forms.MultipleChoiceField(
+        required=False,
+        label="Must come right before any of",
+        help_text="They may be called right after it only, and after it nothing else.",
+        widget=forms.CheckboxSelectMultiple,
+    )
 
     def __init__(self, *args: Any, agent: Agent, name: str, **kwargs: Any) -> None:
         self.agent, self.name = agent, name
         self.stored = [rule for rule in agent.tool_rules if rule["tool_name"] == name]
-        rules = Rules(agent.tool_rules)
-        kwargs["initial"] = {
-            "exit_loop": rules.ends(name),
-            "run_first": any(rule["type"] == "run_first" for rule in self.stored),
-            "requires_approval": rules.asks(name),
+        kinds = {rule["type"] for rule in self.stored}
+        kwargs["initial"] = {kind: kind in kinds for kind in PLAIN} | {
             "max_count_limit": most(self.stored),
-            "children": children(self.stored),
+            "children": children(self.stored, "constrain_child_tools"),
+            "unlocks": children(self.stored, "parent_last_tool"),
         }
         super().__init__(*args, **kwargs)
-        field = self.fields["children"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(each, each) for each in agent.tools]
+        for field in (self.fields["children"], self.fields["unlocks"]):
+            assert isinstance(field, forms.MultipleChoiceField)
+            field.choices = [(each, each) for each in agent.tools]
 
     def rules(self) -> list[Rule]:
-        """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it."""
+        """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it, and
+        so do those about a tool's return, which no form makes."""
         given = self.cleaned_data
-        wanted: dict[str, Rule] = {
-            kind: {} for kind in ("exit_loop", "run_first", "requires_approval") if given[kind]
-        }
-        if given["children"]:
-            wanted["constrain_child_tools"] = {"children": given["children"]}
+        wanted: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
+        for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
+            if given[field]:
+                wanted[kind] = {"children": given[field]}
         if given["max_count_limit"]:
             wanted["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
         stored = {rule["type"]: rule for rule in self.stored}
-        return [
+        by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
+        return by_return + [
             {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
             for kind, more in wanted.items()
         ]
@@ -209,26 +228,29 @@ def most(rules: list[Rule]) -> int | None:
     return min(limits, default=None)
 
 
-def children(rules: list[Rule]) -> list[str]:
-    """The tools of which one must follow, by a tool's rules."""
-    found = [c for r in rules if r["type"] == "constrain_child_tools" for c in r["children"]]
+def children(rules: list[Rule], kind: str) -> list[str]:
+    """The tools that a tool's rules of a kind name besides it."""
+    found = [child for rule in rules if rule["type"] == kind for child in rule["children"]]
     return list(dict.fromkeys(found))
 
 
 def in_words(rules: list[Rule]) -> list[str]:
     """A tool's rules as a person says them."""
     kinds = {rule["type"] for rule in rules}
-    said = [
-        words
-        for kind, words in (
-            ("run_first", "must come first"),
-            ("exit_loop", "ends the turn"),
-            ("requires_approval", "needs approval"),
-        )
-        if kind in kinds
-    ]
+    said = [TYPES[kind] for kind in PLAIN if kind in kinds]
     if limit := most(rules):
         said.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
-    if following := children(rules):
-        said.append(f"must be followed by {' or '.join(following)}")
-    return said
+    for kind, words in FOLLOWED.items():
+        if named := children(rules, kind):
+            said.append(f"{words} {' or '.join(named)}")
+    return said + [by_return(rule) for rule in rules if rule["type"] == "conditional"]
+
+
+def by_return(rule: Rule) -> str:
+    """A rule about a tool's return, as a person says it."""
+    said = [f"{child} after “{each}”" for each, child in rule["child_output_mapping"].items()]
+    if default := rule.get("default_child"):
+        said.append(f"else {default}")
+    elif rule.get("require_output_mapping"):
+        said.append("else the run fails")
+    return f"is followed by {', '.join(said)}"

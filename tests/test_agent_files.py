@@ -93,8 +93,11 @@ def test_an_older_file_becomes_an_agent_with_its_settings(alice: User) -> None:
         "conversation_search",
         "look_up_book",
     ]
-    assert agent.tool_rules == [{"tool_name": "send_message", "type": "exit_loop"}]
-    assert noted(imported.notes, "continue_loop", "conversation_search")
+    assert agent.tool_rules == [
+        {"tool_name": "conversation_search", "type": "continue_loop"},
+        {"tool_name": "send_message", "type": "exit_loop"},
+    ]
+    assert not noted(imported.notes, "continue_loop")
     assert noted(imported.notes, "CATALOGUE_KEY")
     assert noted(imported.notes, "temperature, max_tokens")
     assert agent.events.get().kind == Event.Kind.AGENT_CHANGED
@@ -212,10 +215,55 @@ def test_tools_that_can_be_used_are_taken_and_the_others_named(alice: User) -> N
     assert noted(imported.notes, "fetch", "requests")
     assert noted(imported.notes, "'odd' was not taken over", "no docstring")
     assert imported.agent.tool_rules == [
-        {"tool_name": "weather", "type": "max_count_per_step", "max_count_limit": 3}
+        {"tool_name": "weather", "type": "max_count_per_step", "max_count_limit": 3},
+        {
+            "tool_name": "weather",
+            "type": "conditional",
+            "child_output_mapping": {"Rain": "memory_insert"},
+        },
     ]
-    assert noted(imported.notes, "'conditional'", "weather")
     assert noted(imported.notes, "'run_first' for 'fetch'")
+
+
+def test_rules_are_taken_over_by_the_names_that_tools_have_here(alice: User) -> None:
+    file = sample("lists.af")
+    Tool.from_source(alice, SOURCE.replace("look_up_book", "weather"))
+    rules = file["agents"][0]["tool_rules"]
+    rules[:] = [
+        {"tool_name": "memory_insert", "type": "required_before_exit"},
+        {"tool_name": "memory_insert", "type": "parent_last_tool", "children": ["weather"]},
+        {
+            "tool_name": "weather",
+            "type": "conditional",
+            "child_output_mapping": {"weather": "weather"},
+            "default_child": "memory_insert",
+            "require_output_mapping": True,
+        },
+        {
+            "tool_name": "weather",
+            "type": "constrain_child_tools",
+            "children": ["weather"],
+            "child_arg_nodes": [{"name": "weather", "args": {"city": "Oslo"}}],
+        },
+        {"tool_name": "weather", "type": "conditional", "child_output_mapping": {"x": 3}},
+        {"tool_name": "weather", "type": "dance"},
+    ]
+    imported = import_agent(alice, file)
+    assert imported.agent.tool_rules == [
+        {"tool_name": "memory_insert", "type": "required_before_exit"},
+        {"tool_name": "memory_insert", "type": "parent_last_tool", "children": ["weather_2"]},
+        {
+            "tool_name": "weather_2",
+            "type": "conditional",
+            "child_output_mapping": {"weather": "weather_2"},
+            "default_child": "memory_insert",
+            "require_output_mapping": True,
+        },
+        {"tool_name": "weather_2", "type": "constrain_child_tools", "children": ["weather_2"]},
+    ]
+    assert noted(imported.notes, "arguments", "'constrain_child_tools' for 'weather' sets")
+    assert noted(imported.notes, "'conditional' for 'weather' was not taken over")
+    assert noted(imported.notes, "'dance'", "mean nothing here")
 
 
 def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice: User) -> None:
@@ -772,6 +820,7 @@ def places(value: Any, *above: Any) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["single.af", "lists.af", "ours"])
 def test_whatever_stands_somewhere_is_taken_or_refused_in_a_sentence(
     name: str, lived: Agent, bob: User

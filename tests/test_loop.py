@@ -314,7 +314,6 @@ def test_a_page_that_cannot_be_drawn_fails_no_run(
 
     monkeypatch.setattr(fragments, "render", broken)
     monkeypatch.setattr(engine, "submit", lambda run: None)
-    bell.follow(agent.pk, 1)
+    monkeypatch.setitem(bell._ears, bell.of_agent(agent.pk), {print})
     model.script(calls(APPEND), text("Noted."))
     assert ask().status == "done"
-    bell.follow(agent.pk, -1)

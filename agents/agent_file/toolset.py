@@ -25,6 +25,11 @@ OLDER_RULES = {
     "ToolRule": "constrain_child_tools",
     "ChildToolRule": "constrain_child_tools",
     "ContinueToolRule": "continue_loop",
+    "ConditionalToolRule": "conditional",
+    "ParentToolRule": "parent_last_tool",
+    "RequiredBeforeExitToolRule": "required_before_exit",
+    "MaxCountPerStepToolRule": "max_count_per_step",
+    "RequiresApprovalToolRule": "requires_approval",
 }
 Rule = dict[str, Any]
 
@@ -36,6 +41,7 @@ class Toolset:
         self.entries = {tool.get("id", str): tool for tool in file.entries("tools")}
         self.own, self.owner, self.notes, self.overwrite = own, owner, notes, overwrite
         self.called: dict[str, str] = {}  # each tool that was taken over: its name here
+        self.made: list[str] = []  # those of the owner's tools that are new, or have another source
         self.asks: set[str] = set()  # those that a person approves by default
         self.missing: dict[str, list[str]] = {}  # why → the tools that were not taken over
         self.methods = {name for each in CLASSES.values() for name in method_tools(each)}
@@ -96,6 +102,9 @@ class Toolset:
             self.notes.add(f"The tool '{name[:100]}' was not taken over: {why}")
             return
         self.called[name] = made.name
+        self.made.append(made.name)
+        if stored and free == name:
+            self.notes.add(f"The tool '{name}' that was here has the file's source now.")
         if free != name:
             self.notes.add(
                 f"The tool '{name}' is called '{free}' here, as there is another '{name}' already;"
@@ -157,12 +166,22 @@ class Toolset:
 
     def rule(self, each: Entry, kind: str, name: str) -> Rule:
         """A rule with what it has to say, by the names that tools have here."""
-        rule: Rule = {"tool_name": self.called.get(name, name), "type": kind}
-        if kind == "constrain_child_tools":
-            rule["children"] = [self.called.get(child, child) for child in each.texts("children")]
+        rule: Rule = {"tool_name": name, "type": kind}
+        if kind in rules.WITH_CHILDREN:
+            rule["children"] = each.texts("children")
         if kind == "max_count_per_step":
             rule["max_count_limit"] = each.get("max_count_limit", int)
-        return rule
+        if kind == "conditional":
+            rule["child_output_mapping"] = each.get("child_output_mapping", dict)
+            if each.get("require_output_mapping", bool, False):
+                rule["require_output_mapping"] = True
+            if default := each.text("default_child"):
+                rule["default_child"] = default
+        if each.has("child_arg_nodes") or each.has("args"):
+            self.notes.add(
+                f"The arguments that a rule '{kind}' for '{name[:100]}' sets were left out."
+            )
+        return rules.mapped([rule], self.called)[0]
 
 
 def renamed(source: str, old: str, new: str) -> str:

@@ -75,6 +75,13 @@ class Approval(models.Model):
     def __str__(self) -> str:
         return f"{self.tool_call_id}: {self.status}"
 
+    @property
+    def note(self) -> str:
+        """What stands before the call's return: that a person changed its arguments."""
+        if not self.arguments:
+            return ""
+        return f"(The person approved this with other arguments: {self.arguments})\n"
+
     @classmethod
     def ask(cls, run: Run, step: Step, call_id: str, why: str, changes: list[object]) -> Approval:
         """Ask a person; the run waits. Inside a transaction in which the run is held."""

@@ -131,12 +131,12 @@ class Step(models.Model):
             self, "status", "prompt_tokens", "completion_tokens", "outcome", "error", "finished_at"
         )
 
-    def end(self, outcome: str, reason: str = "") -> None:
+    def end(self, outcome: str, reason: str = "", error: str = "") -> None:
         """Close the step, saying what it came to; with a reason (`Run.Reason`), the run too."""
         self.status, self.outcome, self.finished_at = self.Status.DONE, outcome, timezone.now()
         self.store()
         if reason:
-            self.run.end(reason, after=[self.changed()])
+            self.run.end(reason, error, after=[self.changed()])
         else:
             self.run.agent.record(self.changed())
 

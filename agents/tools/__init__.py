@@ -37,6 +37,8 @@ __all__ = [
     "speaks_by_tool",
 ]
 
+ENDING = frozenset(name for name in names() if get(name).ends_turn)
+
 
 def speaks_by_tool(agent: Agent) -> bool:
     """MemGPT style: the agent talks with a tool, and asks for further steps by a heartbeat."""
@@ -76,7 +78,19 @@ def rules_of(run: Run) -> Rules:
     rules = run.agent.tool_rules
     if run.kind == run.Kind.REFLECTION:
         rules = [rule for rule in rules if rule["type"] == "requires_approval"]
-    return Rules(rules)
+    ending = ENDING if run.kind != run.Kind.REFLECTION else ()
+    return Rules(rules, lambda: last_return(run), ending)
+
+
+def last_return(run: Run) -> str:
+    """What the tool returned that the run called last with success."""
+    for step in reversed(run.taken):
+        returns = step.returns()
+        for call in reversed(step.message.calls() if step.message else []):
+            if call.id in returns and not returns[call.id].is_error:
+                approval = step.approval(call.id)
+                return returns[call.id].content.removeprefix(approval.note if approval else "")
+    return ""
 
 
 def offered(run: Run) -> Offered:
@@ -86,7 +100,7 @@ def offered(run: Run) -> Offered:
         return Offered(list(tools.values()))
     called = run.called()
     names = rules.offered(list(tools), called)
-    return Offered([tools[name] for name in names], bool(rules.bound(called)))
+    return Offered([tools[name] for name in names], rules.must_call(called))
 
 
 def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str, Any]]:

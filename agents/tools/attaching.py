@@ -64,7 +64,7 @@ def detach(agent: Agent, name: str) -> None:
     if name in agent.tools:
         agent.configure(
             tools=[each for each in agent.tools if each != name],
-            tool_rules=without(agent.tool_rules, name),
+            tool_rules=rules.without(agent.tool_rules, name),
         )
 
 
@@ -79,32 +79,6 @@ def set_rules(agent: Agent, name: str, given: list[Rule]) -> None:
         raise ValidationError(wrong)
     others = [rule for rule in agent.tool_rules if rule["tool_name"] != name]
     agent.configure(tool_rules=[*others, *given])
-
-
-def without(tool_rules: list[Rule], name: str) -> list[Rule]:
-    """The rules without a tool: those for it go, and it is no longer what must follow others."""
-    kept = []
-    for rule in tool_rules:
-        if "children" in rule:
-            rule = rule | {"children": [child for child in rule["children"] if child != name]}
-        if rule["tool_name"] != name and rule.get("children") != []:
-            kept.append(rule)
-    return kept
-
-
-def renamed(tool_rules: list[Rule], old: str, new: str) -> list[Rule]:
-    """The rules with a tool under its new name."""
-    return [
-        {
-            key: new
-            if key == "tool_name" and value == old
-            else [new if child == old else child for child in value]
-            if key == "children"
-            else value
-            for key, value in rule.items()
-        }
-        for rule in tool_rules
-    ]
 
 
 # -- a custom tool, and the agents that use it -------------------------------------------------
@@ -156,7 +130,7 @@ def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
             return
         agent.configure(
             tools=[stored.name if name == old else name for name in agent.tools],
-            tool_rules=renamed(agent.tool_rules, old, stored.name),
+            tool_rules=rules.renamed(agent.tool_rules, old, stored.name),
         )
 
     for_each(users, keep)

@@ -3,51 +3,93 @@
 A rule is an object as Letta's clients send it, with `tool_name` and `type`:
 
     exit_loop                 the turn ends after the tool
+    continue_loop             the turn goes on after the tool
+    required_before_exit      the turn does not end before the tool was called
     run_first                 the first call of a run must be one of these
     constrain_child_tools     the next call must be one of `children`
+    conditional               the next call must be the one that `child_output_mapping` has for what
+                              the tool returned, or else `default_child`; where there is neither,
+                              any may be called, or, with `require_output_mapping`, the run fails
+    parent_last_tool          `children` may be called right after the tool only, and only they may
     max_count_per_step        at most `max_count_limit` calls in a run
     requires_approval         a person approves each call
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 TYPES = {
     "exit_loop": "ends the turn",
+    "continue_loop": "lets the turn go on",
+    "required_before_exit": "must be called before the turn ends",
     "run_first": "must come first",
     "constrain_child_tools": "must be followed by one of",
+    "conditional": "is followed as its return has it",
+    "parent_last_tool": "must come right before any of",
     "max_count_per_step": "at most so often in a run",
     "requires_approval": "needs approval",
 }
+WITH_CHILDREN = ("constrain_child_tools", "parent_last_tool")
 Rule = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Rules:
-    """An agent's rules. `called` are the tools a run has called with success, in order."""
+    """An agent's rules. `called` are the tools a run has called with success, in order.
+
+    `returned` gives what the last of them returned; `ending` are the tools that end a turn without
+    a rule.
+    """
 
     rules: Sequence[Rule]
+    returned: Callable[[], str] = str
+    ending: Collection[str] = ()
+
+    # -- the turn ------------------------------------------------------------------------------
 
     def ends(self, name: str) -> bool:
         """Whether the turn ends after this tool."""
-        return any(self._of("exit_loop", name))
+        by_itself = name in self.ending and not self.goes_on(name)
+        return by_itself or any(self._of("exit_loop", name))
+
+    def goes_on(self, name: str) -> bool:
+        """Whether the turn goes on after this tool, whatever else would end it there."""
+        return any(self._of("continue_loop", name))
+
+    def missing(self, called: Sequence[str]) -> list[str]:
+        """The tools without which the turn may not end yet."""
+        required = "required_before_exit"
+        wanted = [rule["tool_name"] for rule in self.rules if rule["type"] == required]
+        return [name for name in wanted if name not in called]
 
     def asks(self, name: str) -> bool:
         """Whether a person must approve each call."""
         return any(self._of("requires_approval", name))
 
+    # -- what comes next -----------------------------------------------------------------------
+
     def bound(self, called: Sequence[str]) -> list[str]:
         """The tools of which one must be called next; [] where the model is free."""
         if called:
-            return [
-                child
-                for rule in self._of("constrain_child_tools", called[-1])
-                for child in rule["children"]
-            ]
+            following = self._of("constrain_child_tools", called[-1])
+            by_return = filter(None, map(self._child, self._of("conditional", called[-1])))
+            return [*(child for rule in following for child in rule["children"]), *by_return]
         return [rule["tool_name"] for rule in self.rules if rule["type"] == "run_first"]
+
+    def must_call(self, called: Sequence[str]) -> bool:
+        """Whether the model must call a tool next, and not just talk."""
+        return bool(self.bound(called) or self.missing(called))
+
+    def stuck(self, called: Sequence[str]) -> str:
+        """Why nothing can follow on the last call, in a sentence; "" if something can."""
+        for rule in self._of("conditional", called[-1]) if called else []:
+            if rule.get("require_output_mapping") and self._mapped(rule) is None:
+                said = self.returned()[:100]
+                return f"No rule says what follows on {called[-1]}, which returned '{said}'."
+        return ""
 
     def offered(self, names: Sequence[str], called: Sequence[str]) -> list[str]:
         """Those of the tools that may be called next."""
@@ -55,10 +97,29 @@ class Rules:
 
     def refusal(self, name: str, called: Sequence[str]) -> str:
         """Why a tool may not be called now, in a sentence; "" if it may."""
+        if stuck := self.stuck(called):
+            return stuck
         bound = self.bound(called)
         if bound and name not in bound:
             when = f"after {called[-1]}" if called else "first"
             return f"A rule says that {when} one of these must be called: {', '.join(bound)}."
+        missing = self.missing(called)
+        if name not in bound and name not in missing and missing and self.ends(name):
+            return f"A rule says that before {name} these must be called: {', '.join(missing)}."
+        return self._out_of_place(name, called) or self._too_often(name, called)
+
+    def _out_of_place(self, name: str, called: Sequence[str]) -> str:
+        """Why a tool may not be called here, by the rules about what comes right before."""
+        before = [rule for rule in self.rules if rule["type"] == "parent_last_tool"]
+        parents = [rule["tool_name"] for rule in before if name in rule["children"]]
+        if parents and not set(parents) & set(called[-1:]):
+            return f"A rule says that {name} may be called right after {' or '.join(parents)} only."
+        follow = [child for r in before if r["tool_name"] in called[-1:] for child in r["children"]]
+        if follow and name not in follow:
+            return f"A rule says that after {called[-1]} only {', '.join(follow)} may be called."
+        return ""
+
+    def _too_often(self, name: str, called: Sequence[str]) -> str:
         for rule in self._of("max_count_per_step", name):
             most = rule["max_count_limit"]
             if called.count(name) >= most:
@@ -66,8 +127,20 @@ class Rules:
                 return f"A rule says that {name} may be called at most {times} in a run."
         return ""
 
+    def _mapped(self, rule: Rule) -> str | None:
+        """The tool that a conditional rule has for what was returned."""
+        child: str | None = rule["child_output_mapping"].get(self.returned().strip())
+        return child
+
+    def _child(self, rule: Rule) -> str | None:
+        """The tool that follows by a conditional rule; None where any may."""
+        return self._mapped(rule) or rule.get("default_child")
+
     def _of(self, kind: str, name: str) -> list[Rule]:
         return [rule for rule in self.rules if rule["type"] == kind and rule["tool_name"] == name]
+
+
+# -- checked -----------------------------------------------------------------------------------
 
 
 def wrong(rules: Any, names: Sequence[str] | None = None) -> str:
@@ -75,20 +148,94 @@ def wrong(rules: Any, names: Sequence[str] | None = None) -> str:
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         return "Tool rules are a list of objects."
     for rule in rules:
-        if rule.get("type") not in TYPES:
-            return f"There is no tool rule {rule.get('type')!r}; there are {', '.join(TYPES)}."
-        if not isinstance(rule.get("tool_name"), str):
-            return f"The rule {rule['type']} names no tool."
-        named = [rule["tool_name"]]
-        if rule["type"] == "constrain_child_tools":
-            children = rule.get("children")
-            if not isinstance(children, list) or not children:
-                return f"The rule for what follows {rule['tool_name']} names no tools."
-            named += children
-        most = rule.get("max_count_limit")
-        if rule["type"] == "max_count_per_step" and (type(most) is not int or most < 1):
-            return f"The rule for {rule['tool_name']} needs a number of calls, 1 or more."
-        for name in named:
+        if said := wrong_in(rule):
+            return said
+        for name in named(rule):
             if names is not None and name not in names:
                 return f"A rule names the tool {name!r}, which the agent does not have."
     return ""
+
+
+def wrong_in(rule: Rule) -> str:
+    """What is wrong with a rule by itself."""
+    kind, tool = rule.get("type"), rule.get("tool_name")
+    if not isinstance(kind, str) or kind not in TYPES:
+        return f"There is no tool rule {kind!r}; there are {', '.join(TYPES)}."
+    if not isinstance(tool, str):
+        return f"The rule {kind} names no tool."
+    if rule.get("child_arg_nodes") or rule.get("args"):
+        return f"The rule for {tool} sets arguments, which no rule can here; leave them out."
+    if kind in WITH_CHILDREN and not texts(rule.get("children")):
+        return f"The rule for what follows {tool} names no tools."
+    if kind == "conditional":
+        mapping, default = rule.get("child_output_mapping"), rule.get("default_child")
+        if not isinstance(mapping, dict) or not texts(list(mapping.values())):
+            return f"The rule for what follows {tool} needs 'child_output_mapping': return → tool."
+        if not isinstance(default, str | None):
+            return f"The rule for what follows {tool} needs a tool's name as 'default_child'."
+    most = rule.get("max_count_limit")
+    if kind == "max_count_per_step" and (type(most) is not int or most < 1):
+        return f"The rule for {tool} needs a number of calls, 1 or more."
+    return ""
+
+
+def texts(given: Any) -> bool:
+    """Whether this is a list of texts, with one at least."""
+    return isinstance(given, list) and bool(given) and all(isinstance(each, str) for each in given)
+
+
+def named(rule: Rule) -> list[str]:
+    """The tools that a rule names."""
+    default = rule.get("default_child")
+    found = [rule["tool_name"], *rule.get("children", []), *([default] if default else [])]
+    return [*found, *rule.get("child_output_mapping", {}).values()]
+
+
+# -- kept in keeping with an agent's tools -------------------------------------------------------
+
+
+def without(rules: Sequence[Rule], name: str) -> list[Rule]:
+    """The rules without a tool: those for it go, and it is no longer what must follow others."""
+    kept = []
+    for rule in rules:
+        rule = dict(rule)
+        for field in ("children", "child_output_mapping"):
+            if field in rule:
+                rule[field] = left(rule[field], name)
+        if rule.get("default_child") == name:
+            del rule["default_child"]
+        if rule["tool_name"] != name and all(rule.get(field) != empty for field, empty in EMPTY):
+            kept.append(rule)
+    return kept
+
+
+EMPTY: list[tuple[str, Any]] = [("children", []), ("child_output_mapping", {})]
+
+
+def left(children: Any, name: str) -> Any:
+    """What follows, without a tool."""
+    if isinstance(children, dict):
+        return {said: child for said, child in children.items() if child != name}
+    return [child for child in children if child != name]
+
+
+def renamed(rules: Sequence[Rule], old: str, new: str) -> list[Rule]:
+    """The rules with a tool under its new name."""
+    return mapped(rules, {old: new})
+
+
+def mapped(rules: Sequence[Rule], names: dict[str, str]) -> list[Rule]:
+    """The rules with tools under other names."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {said: other(child) for said, child in value.items()}
+        if isinstance(value, list):
+            return [other(child) for child in value]
+        return names.get(value, value) if isinstance(value, str) else value
+
+    fields = ("tool_name", "children", "child_output_mapping", "default_child")
+    return [
+        {key: other(value) if key in fields else value for key, value in rule.items()}
+        for rule in rules
+    ]

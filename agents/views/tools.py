@@ -47,11 +47,12 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
 def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
     """A tool as the tab shows it; without a tool, a name that stands for none."""
     own = [rule for rule in agent.tool_rules if rule["tool_name"] == name]
+    kinds = {rule["type"] for rule in own}
     shown = {
         "name": name,
         "key": f"{crc32(name.encode()):08x}",
         "rules": in_words(own),
-        "ends_turn": bool(tool and tool.ends_turn and "ends the turn" not in in_words(own)),
+        "ends_turn": bool(tool and tool.ends_turn and not kinds & {"exit_loop", "continue_loop"}),
         "kind": "missing",
     }
     if tool is None:

@@ -180,7 +180,8 @@ def test_rules_are_set_in_the_tab_and_show_in_every_open_page(
     form = append.get_by_role("form", name="Rules for core_memory_append")
     form.get_by_label("Needs approval").check()
     form.get_by_label("At most so often in a run").fill("2")
-    form.get_by_label("core_memory_replace").check()
+    following = form.get_by_role("group", name="Must be followed by one of")
+    following.get_by_label("core_memory_replace").check()
     button(form, "Save").click()
     for each in (page, other):
         rules = card(each, "core_memory_append").get_by_role("list", name="Rules")
