@@ -106,6 +106,12 @@ def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     return {"compaction": compaction} if compaction else None
 
 
+def _message(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+    message = rows.get("message") or agent.messages.filter(pk=data["message"]).first()
+    shown = message and message.step_id is None and not message.aside
+    return {"message": message} if shown else None
+
+
 def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     """One block, with the edit at hand if it is still the newest."""
     edit, blocks = rows.get("edit"), agent.core_memory()
@@ -145,4 +151,6 @@ SUBJECTS: dict[str, Callable[[Agent, dict[str, Any], Rows], Subject]] = {
     Kind.RUN_CHANGED: _run_changed,
     Kind.COMPACTED: _compaction,
     Kind.SUMMARY_CHANGED: _compaction,
+    Kind.MESSAGE_CHANGED: _message,
+    Kind.RESET: _status,
 }

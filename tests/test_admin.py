@@ -22,6 +22,7 @@ from agents.models import (
     Compaction,
     Editor,
     Event,
+    Identity,
     Message,
     Part,
     Passage,
@@ -529,6 +530,10 @@ def history(ask: Ask, model: FakeOpenAI, agent: Agent, human: Block, alice: User
     BlockShare.give(human, User.objects.create_user("carol"), can_write=True)
     Passage.insert(agent, NASTY, ["<i>travel</i>"], by=Editor.person(alice))
     Tool.from_source(alice, SOURCE)
+    known = Identity.objects.create(
+        owner=alice, identifier_key=NASTY, name=NASTY, identity_type="user", properties=[NASTY]
+    )
+    known.agents.add(agent)
 
 
 NASTY = "Hello <script>alert(1)</script>"
@@ -542,7 +547,7 @@ def roll_dice(sides: int) -> str:
     return "4"
 '''
 LOOKED_AT: list[Any] = [BlockEdit, Event, Message, Run, Step]
-LOOKED_AT += [Approval, BlockShare, Compaction, Part]
+LOOKED_AT += [Approval, BlockShare, Compaction, Identity, Part]
 KINDS: list[Any] = [Agent, Block, Passage, Tool, *LOOKED_AT]
 
 
@@ -550,6 +555,7 @@ def listed(kind: Any) -> str:
     return reverse(f"admin:agents_{kind._meta.model_name}_changelist")
 
 
+@pytest.mark.slow
 def test_every_list_opens_also_searched_sorted_and_paged(desk: Client, history: None) -> None:
     for kind in KINDS:
         assert kind.objects.exists()
@@ -558,6 +564,7 @@ def test_every_list_opens_also_searched_sorted_and_paged(desk: Client, history: 
             assert response.status_code == 200, (kind, query)
 
 
+@pytest.mark.slow
 def test_every_row_opens_and_what_the_model_said_is_no_markup(desk: Client, history: None) -> None:
     for kind in KINDS:
         for row in kind.objects.all():
@@ -568,6 +575,7 @@ def test_every_row_opens_and_what_the_model_said_is_no_markup(desk: Client, hist
             assert desk.get(address(row, "history")).status_code == 200
 
 
+@pytest.mark.slow
 def test_every_filter_of_a_list_opens(desk: Client, history: None) -> None:
     for kind in KINDS:
         rows = desk.get(listed(kind)).context["cl"]

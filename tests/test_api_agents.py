@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
@@ -76,14 +78,26 @@ def test_an_agent_is_made_with_everything(api: Api) -> None:
     assert made["tags"] == ["home", "work"]
     assert made["metadata"] == {"k": {"deep": [1, None]}}
     assert made["tool_rules"][0]["tool_name"] == "send_message"
-    assert len(made["message_ids"]) == 2
+    assert len(made["message_ids"]) == 3, "the system message first"
     assert api.get(f"/agents/{made['id']}") == made
     said = api.get(f"/agents/{made['id']}/messages")
-    assert [(m["message_type"], m["content"]) for m in said] == [
+    assert [(m["message_type"], m["content"]) for m in said[1:]] == [
         ("user_message", "Hi"),
         ("assistant_message", "Hello!"),
     ]
     assert Event.objects.filter(kind=Event.Kind.AGENT_CHANGED).exists(), "pages are told"
+
+
+def test_what_an_agent_begins_with_stands_in_its_transcript(api: Api, alice: User) -> None:
+    given = [("system", "It is Monday."), ("user", "Hi"), ("assistant", "Hello, *you*!")]
+    sequence = [{"role": role, "content": content} for role, content in given]
+    made = api.post("/agents/", {"initial_message_sequence": sequence})
+    client = Client()
+    client.force_login(alice)
+    page = client.get(f"/agents/{made['id'].removeprefix('agent-')}/").content.decode()
+    assert re.findall(r'class="message (\w+)"', page) == [role for role, _ in given]
+    assert "It is Monday." in page
+    assert "Hello, <em>you</em>!" in page
 
 
 def test_an_agent_is_made_of_nothing(api: Api) -> None:
@@ -91,7 +105,7 @@ def test_an_agent_is_made_of_nothing(api: Api) -> None:
     assert made["name"]
     assert names(made) == BASE_TOOLS
     assert made["agent_type"] == "memgpt_v2_agent"
-    assert (made["blocks"], made["tags"], made["message_ids"]) == ([], [], [])
+    assert (made["blocks"], made["tags"], len(made["message_ids"])) == ([], [], 1)
 
 
 def test_just_the_tools_that_were_asked_for(api: Api) -> None:

@@ -13,20 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
-from django.http import StreamingHttpResponse
 
-from agents.accounts import owner
-from agents.api import answering
-from agents.api.schemas import Told
-from agents.background import in_thread
-from agents.memory import ChatMemory
-from agents.models import Agent, Run
 from tests.fake_openai import FakeOpenAI, calls, gated, text
 from tests.server import MemoryWeb, eventually
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 Events = Iterator[dict[str, Any]]
+FILES = Path(__file__).parent / "agent_files"
 
 
 @pytest.fixture
@@ -66,6 +59,16 @@ class Script:
             said = response.read()
         assert response.status == expect, said
         return json.loads(said)
+
+    def upload(self, file: bytes) -> Any:
+        """Import an agent file."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=30)
+        head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.af"\r\n\r\n'
+        kind = {"Content-Type": "multipart/form-data; boundary=x"}
+        with closing(connection):
+            body = head + file + b"\r\n--x--\r\n"
+            connection.request("POST", "/v1/agents/import", body, kind)
+            return json.loads(connection.getresponse().read())
 
     def agent(self, **given: Any) -> str:
         """The address of a new agent that talks with text."""
@@ -109,6 +112,11 @@ def test_pages_show_at_once_what_a_script_does(
             assert asked.result()["messages"][0]["content"] == "Hello there"
         script.agent(name="Newcomer")
         next(frame for frame in page.frames() if "Newcomer" in frame.get("content", ""))
+        made = script.upload((FILES / "single.af").read_bytes())
+        assert made["name"] == "librarian_copy"
+        next(frame for frame in page.frames() if "librarian_copy" in frame.get("content", ""))
+        script.ask("PATCH", f"{path}/reset-messages", {})
+        next(frame for frame in page.frames() if frame.get("kind") == "reset")
 
 
 def test_a_token_stream_comes_as_the_model_speaks_and_is_taken_up_where_it_broke(
@@ -235,35 +243,3 @@ def test_the_door_is_the_same_without_the_pages_middleware(script: Script) -> No
             assert (response.status, "detail" in json.loads(response.read())) == (expect, True)
     assert script.ask("GET", "/agents/") == []
     assert "detail" in script.ask("GET", "/nothing/", expect=404)
-
-
-# -- an answer that takes long ---------------------------------------------------------------------
-
-
-async def test_an_answer_that_takes_long_begins_before_clients_give_up(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """White space comes first, which JSON may begin with, and the answer when it is there."""
-    monkeypatch.setattr("agents.engine.submit", lambda run: None)
-    monkeypatch.setattr(answering, "PATIENCE", 0.0)
-    monkeypatch.setattr(answering, "LOOK_SECONDS", 0.05)
-
-    def begin() -> Run:
-        agent = Agent.create(owner(), "Slow", ChatMemory(), tools=["core_memory_append"])
-        return agent.send("Hello", "key")
-
-    def end(run: Run) -> None:
-        with transaction.atomic():
-            run.end(Run.Reason.ANSWERED)
-
-    run = await in_thread(begin)
-    response = await answering.when_it_rests(run, Told())
-    assert isinstance(response, StreamingHttpResponse)
-    said = b""
-    async for piece in response:
-        said += piece
-        if len(said) == 3:
-            await in_thread(end, run)
-    assert said.startswith(b"   ")
-    assert json.loads(said)["stop_reason"]["stop_reason"] == "end_turn"
-    assert response.status_code == 200

@@ -328,9 +328,6 @@ def test_a_function_is_run_and_nothing_of_it_kept(api: Api, alice: User) -> None
 def test_what_there_is(api: Api, agent: Agent) -> None:
     assert api.get("/models/")[0]["handle"] == "demo/memoryweb-demo"
     assert api.get("/models/embedding") == api.get("/models/embeddings") == []
-    assert api.get("/identities/") == []
-    assert api.get("/identities/count") == 0
-    api.get("/identities/identity-1", expect=404)
     for name in ("b", "a"):
         api.post("/agents/", {"memory_blocks": [], "tags": [name, "all"]})
     assert api.get("/tags/") == ["a", "all", "b"]

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from agents.api import follow
+from agents.api import follow, messages
 from agents.api.schemas import Told
 from agents.models import Agent, Approval, Message, Run
 from tests.api_client import Api, execute_at_once
@@ -141,7 +141,7 @@ def test_several_messages_of_several_roles_are_one_run(
     api.post(f"{path}/messages", {"messages": given})
     sent = [(m["role"], m["content"]) for m in model.requests[-1]["messages"][1:]]
     assert sent == [("system", "Be brief"), ("user", "Hello"), ("user", "There?")]
-    assert kinds(api.get(f"{path}/messages"))[:3] == [
+    assert kinds(api.get(f"{path}/messages"))[1:4] == [
         "system_message",
         "user_message",
         "user_message",
@@ -188,7 +188,7 @@ def test_a_model_that_fails_is_told_and_not_asked_again(
     refusal = api.post(f"{path}/messages", {"input": "Hi"}, expect=502)
     assert "no such thing" in refusal["detail"]
     assert api.last.headers["x-should-retry"] == "false"
-    assert api.get(f"{path}/messages")[0]["content"] == "Hi"
+    assert api.get(f"{path}/messages")[1]["content"] == "Hi"
     model.script(status(400, "no such thing"))
     said = api.post(f"{path}/messages/stream", {"input": "Hi"})
     assert kinds(said) == ["error_message", "stop_reason", "usage_statistics"]
@@ -280,7 +280,7 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
 
 
 def chat(api: Api, path: str, model: FakeOpenAI, count: int) -> list[str]:
-    """Some exchanges; the ids of all messages, oldest first."""
+    """Some exchanges; the ids of all messages, the system message and then from the oldest on."""
     for number in range(count):
         model.script(text_and_calls(f"think {number}", ("send_message", {"message": f"a{number}"})))
         api.post(f"{path}/messages", {"input": f"q{number}"})
@@ -291,7 +291,7 @@ def test_messages_are_gone_through_both_ways_also_in_the_midst_of_a_row(
     api: Api, path: str, model: FakeOpenAI
 ) -> None:
     everything = chat(api, path, model, 4)
-    assert len(everything) == 12, "a question, a thought and an answer each"
+    assert len(everything) == 13, "a system message; a question, a thought and an answer each"
 
     def page(query: str) -> list[str]:
         return [message["id"] for message in api.get(f"{path}/messages?{query}")]
@@ -315,6 +315,10 @@ def test_messages_are_gone_through_both_ways_also_in_the_midst_of_a_row(
     assert page(f"limit=2&after={everything[3]}") == everything[4:6]
     assert page(f"limit=2&before={everything[3]}") == everything[1:3]
     assert page(f"after={everything[2]}&before={everything[6]}") == everything[3:6]
+    assert page(f"before={everything[0]}") == []
+    said = "include_return_message_types=user_message&include_return_message_types=system_message"
+    assert page(said) == [everything[0], *everything[1::3]]
+    assert page("include_return_message_types=user_message") == everything[1::3]
     assert page("after=message-00000000-0000-4000-8000-0000ffffffff") == []
     api.get(f"{path}/messages?after=nonsense", expect=404)
 
@@ -332,13 +336,35 @@ def test_what_was_said_is_searched(api: Api, path: str, model: FakeOpenAI) -> No
     assert api.post("/messages/search", {"query": "zebra", "agent_id": agent_id}) == []
 
 
+def test_all_agents_are_searched_however_many(
+    api: Api, path: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "SEARCHED", 3)
+    said = ["A zebra", "A zebra and a lion", *["Nothing but a lion"] * 5]
+    agents = [api.post("/agents/", {"name": text})["id"] for text in said]
+    for agent_id, content in zip(agents, said, strict=True):
+        agent = Agent.objects.get(pk=agent_id.removeprefix("agent-"))
+        agent.messages.create(role="user", content=content, number=1)
+    other = Agent.objects.create(owner=bob, name="Other")
+    other.messages.create(role="user", content="A zebra of mine", number=1)
+
+    def found(query: str) -> list[str]:
+        return [each["content"] for each in api.post("/messages/search", {"query": query})]
+
+    assert sorted(found("zebra")) == said[:2], "also in those that are not among the newest"
+    assert found("zebra lion")[0] == "A zebra and a lion"
+    assert len(found("")) == 3
+    api.delete(f"/agents/{agents[0]}")
+    assert found("zebra") == [said[1]]
+
+
 # -- changing --------------------------------------------------------------------------------------
 
 
 def test_a_message_of_the_past_is_changed_and_the_model_sees_it_so(
     api: Api, path: str, model: FakeOpenAI
 ) -> None:
-    first = chat(api, path, model, 1)[0]
+    system, first, *_ = chat(api, path, model, 1)
     changed = api.patch(f"{path}/messages/{first}", {"content": "rewritten"})
     assert (changed["id"], changed["content"]) == (first, "rewritten")
     model.script(say("OK"))
@@ -347,16 +373,36 @@ def test_a_message_of_the_past_is_changed_and_the_model_sees_it_so(
     for given in ({}, {"content": ""}, {"content": 1}):
         api.patch(f"{path}/messages/{first}", given, expect=422)
     api.patch(f"{path}/messages/message-1", {"content": "x"}, expect=404)
+    api.patch(f"{path}/messages/{system}", {"content": "x"}, expect=409)
+
+
+def test_the_system_message_is_the_first_of_all(api: Api, path: str, model: FakeOpenAI) -> None:
+    assert kinds(api.get(f"{path}/messages")) == ["system_message"]
+    everything = chat(api, path, model, 2)
+    first = api.get(f"{path}/messages")[0]
+    assert everything[0] == first["id"] == api.get(path)["message_ids"][0]
+    model.script(say("OK"))
+    api.post(f"{path}/messages", {"input": "And?"})
+    again = api.get(f"{path}/messages?order=asc&limit=1")
+    assert [message["id"] for message in again] == [first["id"]]
+    assert again[0]["message_type"] == "system_message"
+    sent = model.requests[-1]["messages"][0]["content"]
+    now, was = (text.partition("<memory_metadata>") for text in (again[0]["content"], sent))
+    assert (now[0], "Name: Bob" in now[0]) == (was[0], True)
+    assert kinds(api.get(f"{path}/messages?limit=2"))[0] != "system_message"
+    other = api.post("/agents/", {"memory_blocks": []})["id"]
+    assert api.get(f"/agents/{other}/messages?after={first['id']}", expect=404)
 
 
 def test_an_agent_is_reset(api: Api, path: str, model: FakeOpenAI) -> None:
     chat(api, path, model, 2)
-    assert api.patch(f"{path}/reset-messages", {})["message_ids"] == []
-    assert api.get(f"{path}/messages") == api.get("/runs/") == []
+    assert len(api.patch(f"{path}/reset-messages", {})["message_ids"]) == 1
+    assert kinds(api.get(f"{path}/messages")) == ["system_message"]
+    assert api.get("/runs/") == []
     model.script(say("New"))
     api.post(f"{path}/messages", {"input": "Hello again"})
     assert [m["content"] for m in model.requests[-1]["messages"][1:]] == ["Hello again"]
-    assert len(api.get(f"{path}/messages")) == 2
+    assert len(api.get(f"{path}/messages")) == 3
 
 
 def test_runs_are_cancelled(

@@ -16,6 +16,7 @@ from agents.models import (
     BlockShare,
     Compaction,
     Event,
+    Identity,
     Message,
     Part,
     Run,
@@ -126,6 +127,14 @@ class BlockShareAdmin(ReadOnly):
     @admin.display(description="owner")
     def owner(self, share: BlockShare) -> str:
         return share.block.owner.get_username()
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnly):
+    list_display = ["name", "owner", "identity_type", "identifier_key", "created_at"]
+    list_filter = ["identity_type", "created_at"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "identifier_key", "owner__username", "=id"]
 
 
 @admin.register(Part)

@@ -9,8 +9,9 @@ import json
 import re
 from collections.abc import Iterator
 from types import GeneratorType
-from typing import Any
+from typing import Any, TypeVar
 
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from agents import tools
@@ -40,6 +41,7 @@ SETTINGS = (
 )
 RUN = ("kind", "text", "status", "reason", "error", "role", "most_steps")
 BATCH = 2000  # rows read at once
+Row = TypeVar("Row", bound=Model)
 CORE = {"send_message": "letta_core", "conversation_search": "letta_core"}
 
 
@@ -49,9 +51,12 @@ def export_agent(agent: Agent) -> dict[str, Any]:
     return whole
 
 
-def written(agent: Agent) -> Iterator[str]:
-    """The same as JSON, piece by piece; rows are read as they are written."""
-    return pieces(Export(agent).file())
+def written(agent: Agent, *, with_messages: bool = True) -> Iterator[str]:
+    """The same as JSON, piece by piece; rows are read as they are written.
+
+    Without messages it has memory, tools and settings, and nothing of what was said or done.
+    """
+    return pieces(Export(agent, with_messages=with_messages).file())
 
 
 def file_name(agent: Agent) -> str:
@@ -94,24 +99,33 @@ def dumps(value: Any) -> str:
 class Export:
     """One agent on its way into a file."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, *, with_messages: bool = True) -> None:
         self.agent = agent
         self.blocks = agent.core_memory()
         self.tools = list(self.tools_of())
-        self.compaction = Compaction.newest(agent)
+        self.with_messages = with_messages
+        self.compaction = Compaction.newest(agent) if with_messages else None
         self.runs = list(
-            Run.objects.filter(agent=agent).exclude(status=Run.Status.QUEUED).order_by("pk")
+            self.of_conversation(Run.objects.filter(agent=agent))
+            .exclude(status=Run.Status.QUEUED)
+            .order_by("pk")
         )
-        self.steps = list(Step.objects.filter(run__agent=agent).order_by("run_id", "pk"))
+        steps = self.of_conversation(Step.objects.filter(run__agent=agent))
+        self.steps = list(steps.order_by("run_id", "pk"))
         self.steps_of: dict[int, list[Step]] = {}
         for step in self.steps:
             self.steps_of.setdefault(step.run_id, []).append(step)
         self.run_place = {run.pk: place for place, run in enumerate(self.runs)}
         self.step_place = {step.pk: place for place, step in enumerate(self.steps)}
-        self.sent = agent.messages.exclude(status=Message.Status.DRAFT)
+        said = self.of_conversation(Message.objects.filter(agent=agent))
+        self.sent = said.exclude(status=Message.Status.DRAFT)
         # Messages have the numbers they have in the agent; 0 is the system message, and the
         # summary has the one after the last.
         self.summary_id = f"message-{agent.message_count + 1}"
+
+    def of_conversation(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+        """Rows that belong to the conversation: none where it is left out."""
+        return rows if self.with_messages else rows.none()
 
     def file(self) -> dict[str, Any]:
         return {
@@ -172,7 +186,10 @@ class Export:
 
     def messages(self) -> Iterator[dict[str, Any]]:
         agent, model = self.agent, self.agent.model or None
-        system = compile_context(agent).system
+        context = compile_context(agent)
+        if not self.with_messages:
+            context.summary = context.metadata = ""
+        system = context.system
         yield message_entry("message-0", "system", texts(system), agent.created_at, model)
         summary = self.compaction
         for message in self.rows():
@@ -219,7 +236,7 @@ class Export:
             "messages": self.own_messages(),
             "compactions": [
                 compaction_entry(each, self.run_place[each.run_id])
-                for each in self.agent.compactions.order_by("pk")
+                for each in self.of_conversation(self.agent.compactions.order_by("pk"))
             ],
             "passages": self.passages(),
             "blocks": {f"block-{n}": self.ledger(block) for n, block in enumerate(self.blocks)},

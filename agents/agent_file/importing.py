@@ -38,6 +38,7 @@ class Imported:
 
     agents: list[Agent]
     notes: list[str] = field(default_factory=list)
+    tools: list[str] = field(default_factory=list)  # the owner's that are new, or changed
 
     @property
     def agent(self) -> Agent:
@@ -87,7 +88,7 @@ def import_agent(
             names = [each.text("name") or each.text("server_name") for each in others]
             told = f" ({listed(list(filter(None, names)))})" if any(names) else ""
             notes.add(f"{count(len(others), noun)}{told} left out, as {why}.")
-    return Imported(made, notes)
+    return Imported(made, notes, toolset.made)
 
 
 def stored(

@@ -25,6 +25,7 @@ from .blocks import attach, made
 from .cursors import Page, page_of
 from .door import READ, WRITE
 from .errors import invalid
+from .identities import holding_only, of_identities
 from .schemas import (
     AgentChange,
     AgentSettings,
@@ -56,6 +57,7 @@ class Wanted(Page):
     match_all_tags: bool = False
     query_text: Short | None = None
     identity_id: Short | None = None
+    identifier_keys: Many | None = None
     last_stop_reason: Short | None = None
 
 
@@ -80,8 +82,9 @@ def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Agent]:
         agents = agents.filter(name=wanted.name)
     if wanted.query_text:
         agents = agents.filter(name__icontains=wanted.query_text)
-    if wanted.identity_id is not None:
-        agents = agents.none()  # there are no identities here
+    identities = of_identities(request, wanted.identity_id, wanted.identifier_keys)
+    if identities is not None:
+        agents = agents.filter(identities__in=identities).distinct()
     if wanted.last_stop_reason is not None:
         ended = Run.objects.filter(reason=wanted.last_stop_reason)
         agents = agents.filter(runs__in=ended).distinct()
@@ -108,7 +111,7 @@ def retrieve(request: HttpRequest, agent_id: str) -> dict[str, Any]:
 
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
 def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, Any]:
-    """Change an agent. `tool_ids` and `block_ids` stand for all it is to have."""
+    """Change an agent. `tool_ids`, `block_ids` and `identity_ids` stand for all it is to have."""
     with transaction.atomic():
         agent = find.agent(request, agent_id).locked()
         if data.tool_ids is not None:
@@ -126,6 +129,8 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
         if changes:
             valid(agent, changes)
             agent.configure(**changes)
+        if data.identity_ids is not None:
+            holding_only(request, agent, data.identity_ids)
         if data.tags is not None:
             AgentTag.put(agent, data.tags)
     return agent_state(find.agent(request, agent_id))
@@ -163,6 +168,8 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
         agent.configure(tools=[])
     for block_id in data.block_ids or []:
         attach(agent, find.block(request, block_id))
+    if data.identity_ids:
+        holding_only(request, agent, data.identity_ids)
     if data.tags:
         AgentTag.put(agent, data.tags)
     post_first(agent, data)

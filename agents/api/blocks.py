@@ -19,7 +19,8 @@ from . import find, ids
 from .cursors import Page, page_of, part_of
 from .door import READ, WRITE
 from .errors import Refused, conflict
-from .schemas import AgentState, BlockChange, BlockState, CoreMemory, Done, NewBlock, Short
+from .identities import of_identities
+from .schemas import AgentState, BlockChange, BlockState, CoreMemory, Done, Many, NewBlock, Short
 from .states import agent_state, block_id, block_state, core_memory_state
 
 router = Router(tags=["blocks"])
@@ -35,6 +36,7 @@ class Wanted(Page):
     value_search: Short | None = None
     description_search: Short | None = None
     identity_id: Short | None = None
+    identifier_keys: Many | None = None
     templates_only: bool = False
 
 
@@ -66,9 +68,10 @@ def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Block]:
     }
     given = {name: value for name, value in (exact | parts).items() if value is not None}
     blocks = find.blocks(request).filter(**given)
-    if wanted.templates_only or wanted.identity_id is not None:
-        return blocks.none()  # there are no templates and no identities here
-    return blocks
+    identities = of_identities(request, wanted.identity_id, wanted.identifier_keys)
+    if identities is not None:
+        blocks = blocks.filter(identities__in=identities).distinct()
+    return blocks.none() if wanted.templates_only else blocks  # there are no templates here
 
 
 @router.get("/blocks/count", auth=READ, response=int, operation_id="count_blocks")

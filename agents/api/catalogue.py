@@ -1,4 +1,4 @@
-"""What there is: health, models, tags. Of identities there are none, which is what is told."""
+"""What there is: health, models, tags."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from agents.models import AgentTag, EmbeddingModel
 from . import find
 from .cursors import Page, part_of
 from .door import READ
-from .errors import not_found
-from .schemas import EmbeddingModelState, Health, Json, ModelState, Short
+from .schemas import EmbeddingModelState, Health, ModelState, Short
 from .states import EMBEDDING_DIM
 
 router = Router(tags=["catalogue"])
@@ -123,21 +122,3 @@ def tags(request: HttpRequest, wanted: Query[WantedTags]) -> list[str]:
     if request.GET.get("order") == "desc":
         found.reverse()
     return part_of(found, wanted, lambda tag: tag)
-
-
-@router.get("/identities/", auth=READ, response=list[Json], operation_id="list_identities")
-def identities(request: HttpRequest) -> list[Json]:
-    """None: whoever is asked for here is a person with an account."""
-    return []
-
-
-@router.get("/identities/count", auth=READ, response=int, operation_id="count_identities")
-def count_identities(request: HttpRequest) -> int:
-    """None."""
-    return 0
-
-
-@router.get("/identities/{identity_id}", auth=READ, response=Json, operation_id="retrieve_identity")
-def identity(request: HttpRequest, identity_id: str) -> Json:
-    """There is none of any id."""
-    raise not_found("identity", identity_id)

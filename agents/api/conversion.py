@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.models import Agent, Approval, Message, ToolCall
+from agents.context import Context, core_memory, metadata
+from agents.models import Agent, Approval, Compaction, Message, ToolCall
 from agents.tools import arguments_of, speaks_by_tool
 
 from . import ids
@@ -123,6 +124,29 @@ def head(row: Message, kind: str, part: int = WHOLE) -> Wire:
         "run_id": ids.numbered("run", row.run_id) if row.run_id else None,
         "is_err": row.is_error or None,
         "seq_id": None,
+    }
+
+
+def system_message(agent: Agent) -> Wire:
+    """The agent's system message as its model would get it now. All that was said comes after it.
+
+    It has no row, and an id that stays.
+    """
+    compaction = Compaction.newest(agent)
+    context = Context(
+        prompt=agent.system_prompt,
+        core_memory=core_memory(agent, agent.core_memory()),
+        metadata=metadata(agent),
+        summary=compaction.summary if compaction else "",
+        tools="",
+        history=(),
+    )
+    shown = head(Message(pk=0, created_at=agent.created_at), "system_message")
+    message_id = ids.system_message(agent.pk)
+    return shown | {
+        "id": message_id,
+        "otid": message_id.removeprefix("message-"),
+        "content": context.system,
     }
 
 

@@ -34,23 +34,18 @@ class Door(AuthBase):
     openapi_type = "http"
     openapi_scheme = "bearer"
 
-    def __init__(self, scope: str) -> None:
-        self.scope = scope
+    def __init__(self, scope: str, *, takes_file: bool = False) -> None:
+        self.scope, self.takes_file = scope, takes_file
         super().__init__()
 
     def __call__(self, request: HttpRequest) -> User:
         check_origin(request)
-        check_json(request)
+        check_form(request) if self.takes_file else check_json(request)
         if not settings.ACCOUNTS:
             check_machine(request)
         token = token_of(request)
         if token:
-            if self.scope not in token.scopes:
-                raise Refused(
-                    403,
-                    f"The token '{token.name}' may not do this: it lacks the scope"
-                    f" '{self.scope}'. It has: {', '.join(token.scopes)}.",
-                )
+            check_scope(token, self.scope)
             note(request, token)
             if token.owner.is_active:
                 return token.owner
@@ -59,6 +54,23 @@ class Door(AuthBase):
 
 
 READ, CHAT, WRITE, TOOLS = (Door(scope) for scope in ("read", "chat", "write", "tools"))
+WRITE_FILE = Door("write", takes_file=True)
+
+
+def also(request: HttpRequest, scope: str) -> None:
+    """403 where who was let in may not do this as well."""
+    if token := token_of(request):
+        check_scope(token, scope)
+
+
+def check_scope(token: Token, scope: str) -> None:
+    """403 for a token without the scope."""
+    if scope not in token.scopes:
+        raise Refused(
+            403,
+            f"The token '{token.name}' may not do this: it lacks the scope '{scope}'."
+            f" It has: {', '.join(token.scopes)}.",
+        )
 
 
 def check_origin(request: HttpRequest) -> None:
@@ -75,6 +87,13 @@ def check_json(request: HttpRequest) -> None:
         return
     if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
         raise Refused(415, "The body must be JSON: Content-Type: application/json.")
+
+
+def check_form(request: HttpRequest) -> None:
+    """415 for a body that is no form with a file. Pages from elsewhere, which could send one, name
+    their origin with it."""
+    if request.content_type != "multipart/form-data":
+        raise Refused(415, "The file must come as a form: Content-Type: multipart/form-data.")
 
 
 def check_machine(request: HttpRequest) -> None:

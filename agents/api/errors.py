@@ -11,6 +11,7 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig, ValidationError
 from django.db import DataError, IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 from ninja.errors import HttpError as NinjaError
@@ -101,6 +102,8 @@ def refused(error: Exception) -> Refused:
             return conflict("Something else was stored at the same moment; look, and try again.")
         case DataError() | OverflowError() | UnicodeError():
             return invalid("__all__", "A value cannot be stored: too large, or no text.")
+        case MultiPartParserError():
+            return Refused(400, f"The form cannot be read: {error}")
         case RequestDataTooBig():
             return Refused(413, "The request is too large.")
     logger.exception("A request of the API failed.", exc_info=error)
@@ -109,10 +112,15 @@ def refused(error: Exception) -> Refused:
 
 
 def wrong(error: dict[str, Any]) -> dict[str, Any]:
-    """A field's error without the name of our own parameter: `body.data.name` is `body.name`."""
+    """A field's error without the name of our own parameter: `body.data.name` is `body.name`.
+
+    A form's fields, and its file, are the body as well.
+    """
     loc = list(error.get("loc", []))
     if loc[:1] == ["body"] and len(loc) > 1:
         del loc[1]
+    if loc[:1] in (["form"], ["file"]):
+        loc[0] = "body"
     return {"loc": loc, "msg": error.get("msg", ""), "type": error.get("type", "value_error")}
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from agents.models import Agent, Block, BlockShare, Message, Passage, Run, Step, Tool
+from agents.models import Agent, Block, BlockShare, Identity, Message, Passage, Run, Step, Tool
 
 from . import ids
 from .errors import not_found
@@ -58,6 +58,17 @@ def tool(request: HttpRequest, given: str) -> Tool:
     found = tools(request).filter(pk=ids.uuid_of("tool", given)).first()
     if found is None:
         raise not_found("tool", given)
+    return found
+
+
+def identities(request: HttpRequest) -> QuerySet[Identity]:
+    return Identity.objects.visible_to(person(request))
+
+
+def identity(request: HttpRequest, given: str) -> Identity:
+    found = identities(request).filter(pk=ids.uuid_of("identity", given)).first()
+    if found is None:
+        raise not_found("identity", given)
     return found
 
 

@@ -28,10 +28,17 @@ def numbered(noun: str, key: int, part: int = 0) -> str:
 
 def uuid_of(noun: str, text: str) -> UUID:
     """The key of an `agent-…`, or of a bare UUID; 404 where it is none."""
+    if key := known(noun, text):
+        return key
+    raise not_found(noun, text)
+
+
+def known(noun: str, text: str) -> UUID | None:
+    """The same; None where it is none."""
     try:
         return UUID(text.removeprefix(f"{noun}-"))
     except ValueError:
-        raise not_found(noun, text) from None
+        return None
 
 
 def key_of(noun: str, text: str) -> int:
@@ -45,6 +52,11 @@ def part_of(noun: str, text: str) -> tuple[int, int]:
     if not found:
         raise not_found(noun, text)
     return int(found[2], 16), int(found[1], 16)
+
+
+def system_message(agent: UUID) -> str:
+    """The id of an agent's system message, which has no row either."""
+    return named("message", uuid5(agent, "system"))
 
 
 def built_in(name: str) -> UUID:

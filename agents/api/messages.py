@@ -14,16 +14,17 @@ from django.http.response import HttpResponseBase
 from ninja import Query, Router
 from pydantic import Field
 
-from agents.models import Agent, Approval, Message, Run
+from agents.models import Agent, Approval, Event, Message, Run
 from agents.models.message import checked, storable
 from agents.models.statements import key as key_of
 from agents.models.statements import values
 from agents.search import hybrid
+from agents.search.across import agents_with
 from agents.search.scope import Messages
 
 from . import find, ids
 from .answering import stream, whole
-from .conversion import convert
+from .conversion import convert, system_message
 from .cursors import MOST
 from .door import CHAT, READ, WRITE
 from .errors import conflict, invalid, not_found, too_many
@@ -52,7 +53,7 @@ router = Router(tags=["messages"])
 AGENT = "/agents/{agent_id}"
 MOST_WAITING = 100  # messages in an agent's queue
 RETRY_SECONDS = 10
-SEARCHED = 100  # agents, where none is named
+SEARCHED = 100  # agents, where none is named: those that have most of the query's words
 STREAM = {
     "responses": {
         200: {
@@ -185,7 +186,8 @@ def approved(request: HttpRequest, agent: Agent, given: NewMessage) -> Run:
 class Wanted(Told):
     """Which messages, and how they are shown.
 
-    Without an order and a cursor, the newest, the oldest of them first.
+    Without an order and a cursor, the newest, the oldest of them first. The system message comes
+    before all that was said: a page that begins with the conversation begins with it.
     """
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 100
@@ -218,12 +220,15 @@ def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[di
 
 
 Place = tuple[int, int]  # a row's number, and a part of it
+START: Place = (0, 0)  # where the system message stands
 
 
 def cursor(agent: Agent, given: str | None) -> Place | None:
     """Where a message stands; None where it is not the agent's."""
     if given is None:
         return None
+    if given == ids.system_message(agent.pk):
+        return START
     pk, part = ids.part_of("message", given)
     number = Message.objects.filter(agent=agent, pk=pk).values_list("number", flat=True).first()
     return None if number is None else (number, part)
@@ -232,7 +237,21 @@ def cursor(agent: Agent, given: str | None) -> Place | None:
 def between(
     agent: Agent, lower: Place | None, upper: Place | None, wanted: Wanted, *, newest: bool
 ) -> list[dict[str, Any]]:
-    """At most `limit` messages between two, the oldest first; from the newer end if `newest`.
+    """At most `limit` messages between two, the oldest first; from the newer end if `newest`."""
+    begins = lower is None and upper != START and kept(wanted, "system_message")
+    if begins and not newest:
+        wanted = wanted.model_copy(update={"limit": wanted.limit - 1})
+        return [system_message(agent), *said(agent, lower, upper, wanted, newest=newest)]
+    found = said(agent, lower, upper, wanted, newest=newest)
+    if begins and len(found) < wanted.limit:
+        return [system_message(agent), *found]
+    return found
+
+
+def said(
+    agent: Agent, lower: Place | None, upper: Place | None, wanted: Wanted, *, newest: bool
+) -> list[dict[str, Any]]:
+    """The same without the system message.
 
     Rows are read in batches, as one may be none, one or several messages.
     """
@@ -256,6 +275,11 @@ def between(
         if len(batch) < step:
             break
     return found[-wanted.limit :] if newest else found[: wanted.limit]
+
+
+def kept(told: Told, kind: str) -> bool:
+    """Whether messages of a type are wanted."""
+    return not told.include_return_message_types or kind in told.include_return_message_types
 
 
 def inside(
@@ -290,8 +314,7 @@ def searched(request: HttpRequest, data: MessageSearch) -> list[Found]:
     if data.agent_id:
         agents = [find.agent(request, data.agent_id)]
     else:
-        visible = Agent.objects.visible_to(find.person(request))
-        agents = list(visible.order_by("-updated_at")[:SEARCHED])
+        agents = agents_with(find.person(request), data.query, SEARCHED)
     found: list[Found] = []
     for agent in agents:
         scope = Messages(agent, aware(data.start_date), aware(data.end_date))
@@ -336,6 +359,9 @@ def modify(
     A step that sent the message as it was can then no longer show its request as proven.
     """
     agent = find.agent(request, agent_id)
+    if message_id == ids.system_message(agent.pk):
+        words = "The system message is compiled of the agent's 'system' and its memory"
+        raise conflict(f"{words}; change those.")
     row = find.message(agent, message_id)
     if row.status == Message.Status.DRAFT:
         raise conflict("The message is still being written; wait until its run has ended.")
@@ -348,6 +374,8 @@ def modify(
         if data.reasoning is not None:
             row.reasoning = storable(data.reasoning)
         row.save(update_fields=["content", "reasoning"])
+        changed = Event.of(Event.Kind.MESSAGE_CHANGED, message=row)
+        agent.record(row.step.changed() if row.step else changed)
         agent.configure(rewritten=agent.rewritten + 1)
     wires = convert([row], agent, Told())
     same = next((wire for wire in wires if wire["id"] == message_id), None)
@@ -385,5 +413,6 @@ def reset(request: HttpRequest, agent_id: str, data: Resetting) -> dict[str, Any
             raise conflict("A run of the agent goes on; cancel it first, or wait until it ends.")
         agent.messages.all().delete()
         agent.runs.all().delete()
+        agent.record(Event.of(Event.Kind.RESET))
         agent.configure(context_from=0, message_count=0, rewritten=agent.rewritten + 1)
     return agent_state(find.agent(request, agent_id))

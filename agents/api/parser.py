@@ -30,11 +30,12 @@ class CleanParser(Parser):
     def parse_querydict(
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
-        """The query; an SDK's `names[]=a` means the same as `names=a`."""
+        """The query, or a form; an SDK's `names[]=a` means the same as `names=a`."""
         found: dict[str, Any] = {}
         for key in data:
             name = key.removesuffix("[]")
-            values = [storable(value) for value in data.getlist(key)]
+            given = data.getlist(key)
+            values = [storable(each) if isinstance(each, str) else each for each in given]
             found[name] = values if name in list_fields or len(values) > 1 else values[0]
         return found
 

@@ -166,6 +166,58 @@ class ToolState(BaseModel):
     metadata_: Json = {}
 
 
+# -- identities ------------------------------------------------------------------------------------
+
+Given = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+IdentityType = Literal["org", "user", "other"]
+
+
+class Property(BaseModel):
+    """Something a script wants to remember of an identity."""
+
+    key: Given
+    value: bool | int | float | Text | Json
+    type: Literal["string", "number", "boolean", "json"]
+
+
+Properties = Annotated[list[Property], Field(max_length=200)]
+
+
+class IdentityChange(BaseModel):
+    """What of an identity is to change. Agents, blocks and properties come to those there are."""
+
+    identifier_key: Given | None = None
+    name: Given | None = None
+    identity_type: IdentityType | None = None
+    agent_ids: Ids | None = None
+    block_ids: Ids | None = None
+    properties: Properties | None = None
+
+
+class NewIdentity(BaseModel):
+    """An identity to make, by a key that is the script's own."""
+
+    identifier_key: Given
+    name: Given
+    identity_type: IdentityType
+    agent_ids: Ids | None = None
+    block_ids: Ids | None = None
+    properties: Properties | None = None
+
+
+class IdentityState(BaseModel):
+    """Someone a script knows of."""
+
+    id: str
+    identifier_key: str
+    name: str
+    identity_type: IdentityType
+    project_id: str | None = None
+    agent_ids: list[str]
+    block_ids: list[str]
+    properties: list[Json]
+
+
 # -- agents ----------------------------------------------------------------------------------------
 
 
@@ -203,6 +255,7 @@ class AgentSettings(BaseModel):
     tool_ids: Ids | None = None
     block_ids: Ids | None = None
     tool_rules: Annotated[list[Json], Field(max_length=200)] | None = None
+    identity_ids: Ids | None = None
     tags: Tags | None = None
     metadata: Json | None = None
     llm_config: LlmConfig | None = None
@@ -245,7 +298,7 @@ class AgentState(BaseModel):
     message_ids: list[str]
     sources: list[Json] = []
     identity_ids: list[str] = []
-    identities: list[Json] = []
+    identities: list[IdentityState] = []
     tool_exec_environment_variables: list[Json] = []
     secrets: list[Json] = []
     message_buffer_autoclear: bool = False
@@ -257,6 +310,27 @@ class AgentState(BaseModel):
     last_updated_by_id: str
     created_at: datetime
     updated_at: datetime
+
+
+class ImportOptions(BaseModel):
+    """How an agent file becomes agents. Where two fields mean the same, the second is older.
+
+    Unless told otherwise a name gets `_copy` behind it, and a tool that is there already the
+    file's source.
+    """
+
+    name: Annotated[str, StringConstraints(max_length=100)] | None = None
+    override_name: Annotated[str, StringConstraints(max_length=100)] | None = None
+    append_copy_suffix: bool = True
+    override_existing_tools: bool = True
+    strip_messages: bool = False
+    model: Short | None = None
+    override_model_handle: Short | None = None
+    embedding: Short | None = None
+    override_embedding_handle: Short | None = None
+    secrets: Text | None = None
+    env_vars_json: Text | None = None
+    project_id: Short | None = None
 
 
 # -- archival memory -------------------------------------------------------------------------------
@@ -426,7 +500,7 @@ class Resetting(BaseModel):
 
 
 class MessageSearch(BaseModel):
-    """What to look for in what was said; in the agents changed last where none is named."""
+    """What to look for in what was said; in all agents where none is named."""
 
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
     agent_id: Short | None = None

@@ -20,6 +20,7 @@ from agents.tools import core_memory
 from agents.tools.memory_methods import method_tools
 
 from . import ids
+from .identity_states import identities_of, identities_of_one
 
 BASE_TOOLS = [
     "send_message",
@@ -148,7 +149,7 @@ def agent_state(agent: Agent) -> dict[str, Any]:
     """An agent with all that belongs to it."""
     found = values(AgentTag, ("tag",), "WHERE agent_id = %s ORDER BY tag", key(agent))
     tags = [tag for (tag,) in found]
-    return _state(agent, agent.core_memory(), tool_states(agent), tags)
+    return _state(agent, agent.core_memory(), tool_states(agent), tags, identities_of_one(agent))
 
 
 def agent_states(agents: Sequence[Agent], owner: User) -> list[dict[str, Any]]:
@@ -164,8 +165,10 @@ def agent_states(agents: Sequence[Agent], owner: User) -> list[dict[str, Any]]:
     tags: dict[Any, list[str]] = {agent.pk: [] for agent in agents}
     for tagged in AgentTag.objects.filter(agent__in=agents):
         tags[tagged.agent_id].append(tagged.tag)
+    identities = identities_of(agents)
     return [
-        _state(agent, blocks[agent.pk], tool_states(agent, own), tags[agent.pk]) for agent in agents
+        _state(agent, blocks[pk], tool_states(agent, own), tags[pk], identities.get(pk, []))
+        for pk, agent in ((agent.pk, agent) for agent in agents)
     ]
 
 
@@ -174,6 +177,7 @@ def _state(
     blocks: list[Block],
     tools: list[dict[str, Any]],
     tags: list[str],
+    identities: list[dict[str, Any]],
 ) -> dict[str, Any]:
     ended, reason = last_end(agent)
     memory = core_memory_state(agent, blocks)
@@ -192,6 +196,8 @@ def _state(
         "tools": tools,
         "tool_rules": [{"prompt_template": None, **rule} for rule in agent.tool_rules],
         "tags": tags,
+        "identities": identities,
+        "identity_ids": [identity["id"] for identity in identities],
         "metadata": agent.metadata,
         "message_ids": message_ids(agent),
         "context_window_limit": agent.context_window,
@@ -212,13 +218,14 @@ def last_end(agent: Agent) -> tuple[datetime | None, str]:
 
 
 def message_ids(agent: Agent) -> list[str]:
-    """The messages in the agent's context, oldest first."""
+    """The messages in the agent's context: the system message, then from the oldest on."""
     rest = (
         "WHERE agent_id = %s AND number >= %s AND NOT aside AND status IN ('complete', 'stopped')"
         " ORDER BY number DESC LIMIT %s"
     )
     found = values(Message, ("id",), rest, key(agent), agent.context_from, MOST_MESSAGES)
-    return [ids.numbered("message", pk) for (pk,) in reversed(found)]
+    said = [ids.numbered("message", pk) for (pk,) in reversed(found)]
+    return [ids.system_message(agent.pk), *said]
 
 
 def llm_config(agent: Agent) -> dict[str, Any]:

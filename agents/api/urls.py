@@ -10,7 +10,18 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import TypeAdapter
 
-from . import agents, blocks, catalogue, errors, messages, passages, runs, tools
+from . import (
+    agent_files,
+    agents,
+    blocks,
+    catalogue,
+    errors,
+    identities,
+    messages,
+    passages,
+    runs,
+    tools,
+)
 from .parser import CleanParser
 
 DESCRIPTION = (
@@ -66,7 +77,7 @@ api = Api(
     parser=CleanParser(),
     urls_namespace="api",
 )
-for module in (agents, blocks, tools, messages, passages, runs, catalogue):
+for module in (agents, agent_files, blocks, tools, messages, passages, runs, identities, catalogue):
     api.add_router("", module.router)
 errors.handle(api)
 

@@ -147,7 +147,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('seq', models.BigIntegerField()),
-                ('kind', models.CharField(choices=[('agent_changed', 'Agent Changed'), ('memory_changed', 'Memory Changed'), ('block_edited', 'Block Edited'), ('queue_changed', 'Queue Changed'), ('run_began', 'Run Began'), ('activity', 'Activity'), ('step_began', 'Step Began'), ('text', 'Text'), ('step_changed', 'Step Changed'), ('archival_changed', 'Archival Changed'), ('run_changed', 'Run Changed'), ('compacted', 'Compacted'), ('summary_changed', 'Summary Changed')], max_length=20)),
+                ('kind', models.CharField(choices=[('agent_changed', 'Agent Changed'), ('memory_changed', 'Memory Changed'), ('block_edited', 'Block Edited'), ('queue_changed', 'Queue Changed'), ('run_began', 'Run Began'), ('activity', 'Activity'), ('step_began', 'Step Began'), ('text', 'Text'), ('step_changed', 'Step Changed'), ('archival_changed', 'Archival Changed'), ('run_changed', 'Run Changed'), ('compacted', 'Compacted'), ('summary_changed', 'Summary Changed'), ('message_changed', 'Message Changed'), ('reset', 'Reset')], max_length=20)),
                 ('data', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='agents.agent')),
@@ -383,6 +383,27 @@ class Migration(migrations.Migration):
                 'ordering': ['tag'],
                 'indexes': [models.Index(fields=['tag', 'agent'], name='agents_of_tag')],
                 'constraints': [models.UniqueConstraint(fields=('agent', 'tag'), name='agent_is_tagged_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Identity',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('identifier_key', models.CharField(help_text='What the script knows it by.', max_length=200)),
+                ('name', models.CharField(max_length=200)),
+                ('identity_type', models.CharField(choices=[('org', 'Org'), ('user', 'User'), ('other', 'Other')], max_length=10)),
+                ('properties', models.JSONField(blank=True, default=list)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('agents', models.ManyToManyField(blank=True, related_name='identities', to='agents.agent')),
+                ('blocks', models.ManyToManyField(blank=True, related_name='identities', to='agents.block')),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='identities', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name_plural': 'identities',
+                'ordering': ['-created_at'],
+                'indexes': [models.Index(fields=['owner', '-created_at'], name='identities_of_owner')],
+                'constraints': [models.UniqueConstraint(fields=('owner', 'identifier_key'), name='identifier_key_is_unique', violation_error_message='You already have an identity with this key.')],
             },
         ),
         migrations.AddIndex(

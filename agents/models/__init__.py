@@ -1,13 +1,15 @@
 """The nouns: one a file, each with its verbs."""
 
-from .agent import Agent, Attachment
+from .agent import Agent
 from .approval import Approval
+from .attachment import Attachment
 from .block import Block
 from .block_edit import BlockEdit
 from .compaction import Compaction
 from .editing import ApprovalNeeded, Editor, MemoryRefusal
 from .embedding import EmbeddingModel, MessageVector, PassageVector
 from .event import Event
+from .identity import Identity
 from .message import Message, ToolCall
 from .part import Part
 from .passage import Passage
@@ -31,6 +33,7 @@ __all__ = [
     "Editor",
     "EmbeddingModel",
     "Event",
+    "Identity",
     "MemoryRefusal",
     "Message",
     "MessageVector",

@@ -45,6 +45,8 @@ class Event(models.Model):
         RUN_CHANGED = "run_changed"  # {"run"}: it ended, or goes on after all
         COMPACTED = "compacted"  # {"compaction", "run"}: old messages left the context
         SUMMARY_CHANGED = "summary_changed"  # {"compaction"}
+        MESSAGE_CHANGED = "message_changed"  # {"message"}: what a person said was rewritten
+        RESET = "reset"  # all that was said was forgotten
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="events")
     seq = models.BigIntegerField()

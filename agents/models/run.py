@@ -357,6 +357,11 @@ class Run(models.Model):
         return list(self.messages.all())
 
     @property
+    def opening(self) -> list[Message]:
+        """What was said before its first step, as the transcript shows it."""
+        return [row for row in self.said if row.step_id is None and not row.aside]
+
+    @property
     def speaks_by_tool(self) -> bool:
         """MemGPT style: a tool's call ends the turn. A reflection talks to nobody."""
         return self.kind != self.Kind.REFLECTION and "send_message" in self.agent.tools

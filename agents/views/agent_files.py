@@ -13,7 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET
 
@@ -114,11 +114,19 @@ def imported(request: Request) -> HttpResponse:
 @login_required
 @require_GET
 def export(request: Request, agent_id: UUID) -> StreamingHttpResponse:
-    """The agent as an agent file, of one moment; written to the end before it is sent."""
+    """The agent as an agent file."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return download(request, agent)
+
+
+def download(
+    request: HttpRequest, agent: Agent, *, with_messages: bool = True
+) -> StreamingHttpResponse:
+    """An agent as a file, of one moment; written to the end before it is sent."""
     file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
-        for piece in written(agent):
+        now = Agent.objects.get(pk=agent.pk)
+        for piece in written(now, with_messages=with_messages):
             file.write(piece.encode())
     size = file.tell()
     file.seek(0)

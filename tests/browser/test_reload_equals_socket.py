@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
@@ -29,7 +30,7 @@ NORMALISED = """(id) => {
     if (element.nodeName === "TIME") element.textContent = "";
   }
   const html = part.innerHTML.replace(/\\s+/g, " ").replace(/> | </g, (two) => two.trim());
-  return html.replaceAll("<", "\\n<").split("\\n");
+  return html.trim().replaceAll("<", "\\n<").split("\\n");
 }"""
 RENAME = (
     "core_memory_replace",
@@ -245,6 +246,33 @@ def refuse(stage: Stage) -> None:
     stage.rest()
 
 
+def patch(stage: Stage, path: str, body: bytes) -> None:
+    """A script changes something of the agent."""
+    address = f"{stage.server.url}/v1{stage.path}/{path}"
+    asked = Request(address, body, {"Content-Type": "application/json"}, method="PATCH")
+    with urlopen(asked) as answer:
+        assert answer.status == 200
+
+
+def rewrite_the_past(stage: Stage) -> None:
+    """What the person said, and what the agent did."""
+    for which in ("min", "max"):
+        asked = f"SELECT {which}(id) FROM agents_message WHERE agent_id = ?"
+        pk = stage.server.one(asked, stage.agent.replace("-", ""))
+        message = f"messages/message-00000000-0000-4000-8000-{pk:012x}"
+        patch(stage, message, b'{"content": "Something <b>else</b>"}')
+
+
+def reset(stage: Stage) -> None:
+    """All that was said is forgotten."""
+    patch(stage, "reset-messages", b"{}")
+
+
+def reset_and_go_on(stage: Stage) -> None:
+    reset(stage)
+    finish(stage)
+
+
 SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.AGENT_CHANGED: [rename],
     Event.Kind.MEMORY_CHANGED: [change_blocks, remove_a_block],
@@ -259,6 +287,8 @@ SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.COMPACTED: [make_room],
     Event.Kind.SUMMARY_CHANGED: [rewrite_the_summary],
     Event.Kind.ARCHIVAL_CHANGED: [put_away],
+    Event.Kind.MESSAGE_CHANGED: [rewrite_the_past],
+    Event.Kind.RESET: [reset, reset_and_go_on],
 }
 CASES = [(kind, scenario) for kind in SCENARIOS for scenario in SCENARIOS[kind]]
 

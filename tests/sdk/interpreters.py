@@ -10,13 +10,21 @@ import fcntl
 import json
 import subprocess
 import sys
+import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / ".venv-sdk"
 VERSIONS = ["0.1.42", "0.1.324", "1.12.0", "1.12.1"]
-SCENARIOS = Path(__file__).with_name("scenarios.py")
+PLAYER = Path(__file__).with_name("player.py")
+
+
+def make_pythons() -> None:
+    """All of them, at the same time."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(python_with, VERSIONS))
 
 
 def python_with(version: str) -> Path:
@@ -27,10 +35,10 @@ def python_with(version: str) -> Path:
     with (KEPT / f"{version}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (ready.exists() and works(python)):
-            subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
-            install = [str(python), "-m", "pip", "install", "-qq", "--no-input"]
+            venv.create(home, clear=True, symlinks=True)
+            pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-qq"]
             wanted = ["-c", str(ROOT / "constraints.txt"), f"letta-client=={version}"]
-            subprocess.run([*install, *wanted], check=True, stdin=subprocess.DEVNULL)
+            subprocess.run([*pip, "--no-input", *wanted], check=True, stdin=subprocess.DEVNULL)
             ready.touch()
     return python
 
@@ -48,10 +56,12 @@ class Interpreter:
 
     def __init__(self, version: str) -> None:
         self.version = version
+        self.requests: list[list[Any]] = []
+        """`[method, path, status]` of all that the SDK sent."""
 
     def __enter__(self) -> Self:
         self._child = subprocess.Popen(
-            [python_with(self.version), "-u", "-W", "ignore", SCENARIOS, self.version],
+            [python_with(self.version), "-u", "-W", "ignore", PLAYER, self.version],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -73,4 +83,5 @@ class Interpreter:
         assert line, f"letta-client {self.version} ended in the scenario {scenario}."
         answer = json.loads(line)
         assert "failed" not in answer, f"letta-client {self.version}:\n{answer['failed']}"
+        self.requests += answer["requests"]
         return answer["told"]

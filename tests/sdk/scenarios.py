@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-import traceback
 from typing import Any
 
 import letta_client
@@ -349,6 +348,98 @@ def errors(client: Letta, base_url: str) -> Any:
     return told
 
 
+def agent_file(client: Letta) -> Any:
+    """An agent exported, and imported again with another name, without what was said."""
+    made = client.agents.create(
+        name="exported",
+        memory_blocks=[{"label": "human", "value": "My name is Ada"}],
+        model="openai/gpt-4o-mini",
+    )
+    client.agents.messages.create(agent_id=made.id, messages=[user("Hello")])
+    exported = client.agents.export_file(made.id)  # JSON, or, in 1.x, its text
+    raw = (json.dumps(exported) if OLD else exported).encode()
+    copied = client.agents.import_file(file=("exported.af", raw))
+    more = {"append_copy_suffix": False} if OLD else {"name": "renamed"}
+    emptied = client.agents.import_file(file=("exported.af", raw), strip_messages=True, **more)
+    agents = [client.agents.retrieve(each.agent_ids[0]) for each in (copied, emptied)]
+    try:
+        client.agents.import_file(file=("no.af", b"no agent file"))
+        refused = ""
+    except letta_client.UnprocessableEntityError as error:
+        refused = str(error)
+    return {
+        "names": [agent.name for agent in agents],
+        "blocks": [block_of(client, agent.id, "human").value for agent in agents],
+        "said": [
+            [told(message) for message in items(client.agents.messages.list(agent_id=agent.id))][1:]
+            for agent in agents
+        ],
+        "notes": copied.notes,
+        "refused": refused,
+    }
+
+
+def rules_of_tools(client: Letta) -> Any:
+    """Tool rules as they are given, and as what they come back."""
+    plain = ["send_message", "core_memory_append"]
+    given = [
+        {"type": "continue_loop", "tool_name": "core_memory_append"},
+        {"type": "exit_loop", "tool_name": "send_message"},
+        {
+            "type": "conditional",
+            "tool_name": "core_memory_append",
+            "child_output_mapping": {"OK": "send_message"},
+            "default_child": "core_memory_append",
+        },
+        {"type": "constrain_child_tools", "tool_name": "core_memory_append", "children": plain},
+    ]
+    if VERSION > (0, 1, 42):
+        given += [
+            {"type": "required_before_exit", "tool_name": "core_memory_append"},
+            {"type": "parent_last_tool", "tool_name": "core_memory_append", "children": plain},
+        ]
+    made = client.agents.create(memory_blocks=[], model="openai/gpt-4o-mini", tool_rules=given)
+    return [[type(rule).__name__, rule.type] for rule in made.tool_rules]
+
+
+def identities(client: Letta) -> Any:
+    """Whom an agent is for: made, found by, changed; 1.12 only knows it of an agent."""
+    caren = {"identifier_key": "user-7", "name": "Caren", "identity_type": "user"}
+    if OLD:
+        made = client.identities.create(**caren)
+        again = client.identities.upsert(**{**caren, "name": "Karen"})
+        same = again.id == made.id
+        identity_id = made.id
+    else:
+        made = client.post("/v1/identities/", cast_to=object, body=caren)
+        identity_id, same = made["id"], True
+    agents = [
+        client.agents.create(name=name, memory_blocks=[], model="letta/letta-free", **more)
+        for name, more in (("hers", {"identity_ids": [identity_id]}), ("nobodys", {}))
+    ]
+    found = [
+        [agent.name for agent in items(client.agents.list(**query))]
+        for query in ({"identity_id": identity_id}, {"identifier_keys": ["user-7"]})
+        if OLD or "identity_id" in query
+    ]
+    if not OLD:
+        client.agents.identities.attach(identity_id, agent_id=agents[1].id)
+        client.agents.identities.detach(identity_id, agent_id=agents[0].id)
+    else:
+        client.identities.modify(identity_id=identity_id, agent_ids=[agents[1].id])
+        listed = [identity.name for identity in client.identities.list(identifier_key="user-7")]
+        assert listed == ["Karen"], listed
+        assert client.identities.count() == 1
+    shown = [client.agents.retrieve(agent.id) for agent in agents]
+    counts = [len(agent.identity_ids) for agent in shown]
+    if OLD:
+        assert len(client.identities.retrieve(identity_id=identity_id).agent_ids) == 2
+        client.identities.delete(identity_id=identity_id)
+    else:
+        client.delete(f"/v1/identities/{identity_id}", cast_to=object)
+    return {"same": same, "found": found, "counts": counts}
+
+
 def goes_on(client: Letta) -> Any:
     """A run in the background, its steps, what was sent; a stream taken up again."""
     made = client.agents.create(memory_blocks=[], model="openai/gpt-4o-mini")
@@ -365,23 +456,3 @@ def goes_on(client: Letta) -> Any:
         "health": client.health().status,
         "models": [model.handle for model in items(client.models.list())],
     }
-
-
-# -- played one after another ----------------------------------------------------------------------
-
-
-def play(asked: dict[str, Any]) -> dict[str, Any]:
-    given = asked["given"]
-    try:
-        client = connect(asked["base_url"], given.pop("token", None))
-        if asked["scenario"] == "errors":
-            given["base_url"] = asked["base_url"]
-        return {"told": globals()[asked["scenario"]](client, **given)}
-    except Exception:
-        return {"failed": traceback.format_exc()}
-
-
-if __name__ == "__main__":
-    answers, sys.stdout = sys.stdout, sys.stderr  # whatever else is printed
-    for line in sys.stdin:
-        print(json.dumps(play(json.loads(line))), file=answers, flush=True)

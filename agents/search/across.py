@@ -1,0 +1,71 @@
+"""Across agents: in which of a person's agents a query's terms were said at all.
+
+Search itself knows one agent at a time. Of each term the newest rows are looked at, by one query
+over all of the person's agents; an agent counts by the terms it has, the rare ones more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import QuerySet
+
+from agents.models import Agent, Message
+
+from . import words
+from .index import fts
+from .postings import MOST_READ
+from .scope import Messages, matching
+
+TABLE = Message._meta.db_table
+OWN = "SELECT id FROM agents_agent WHERE owner_id = %s AND deleted_at IS NULL"
+
+
+def agents_with(user: User, query: str, count: int) -> list[Agent]:
+    """The person's agents in which the query is to be looked for: those with most of its terms (of
+    no query, those spoken to last), then those changed last, as meaning needs no term."""
+    visible = Agent.objects.visible_to(user)
+    weights: dict[Any, float] = defaultdict(float)
+    terms = words.query_terms(query)
+    for found in said_in(user, terms) if terms else [newest_in(visible, count)]:
+        for agent in set(found):
+            weights[agent] += 1 / len(found)
+    best = sorted(weights, key=lambda agent: -weights[agent])[:count]
+    agents = visible.in_bulk([UUID(str(agent)) for agent in best])
+    rest = visible.exclude(pk__in=agents).order_by("-updated_at")[: count - len(agents)]
+    return [*agents.values(), *rest]
+
+
+def newest_in(agents: QuerySet[Agent], count: int) -> list[Any]:
+    """The agents of the newest messages."""
+    newest = Message.objects.filter(agent__in=agents, role__in=Messages.roles).order_by("-pk")
+    return list(newest.values_list("agent", flat=True)[:count])
+
+
+def said_in(user: User, terms: list[str]) -> list[list[Any]]:
+    """Of each term that was said, the agents of the newest messages that have it."""
+    roles = Messages.roles
+    if connection.vendor == "sqlite":
+        name = fts(TABLE)
+        source = f"{name} CROSS JOIN {TABLE} r ON r.id = {name}.rowid"
+        holds, newest = f"{name} MATCH %s", f"{name}.rowid"
+    else:
+        source, holds, newest = f"{TABLE} r", "r.search @@ %s::tsquery", "r.id"
+    one = (
+        f"SELECT * FROM (SELECT %s, r.agent_id FROM {source} WHERE {holds}"
+        f" AND r.agent_id IN ({OWN}) AND r.role IN ({', '.join(['%s'] * len(roles))})"
+        f" ORDER BY {newest} DESC LIMIT %s) AS newest"
+    )
+    asked: list[Any] = []
+    for number, term in enumerate(terms):
+        asked += [number, matching([[term]]), user.pk, *roles, MOST_READ]
+    found: dict[int, list[Any]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join([one] * len(terms)), asked)
+        for number, agent in cursor.fetchall():
+            found.setdefault(number, []).append(agent)
+    return list(found.values())

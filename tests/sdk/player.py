@@ -1,0 +1,48 @@
+"""Plays scenarios with the SDK of its interpreter: asked on stdin, answered on stdout, a line each.
+
+    {"scenario": "simple_agent", "base_url": "http://127.0.0.1:8283", "given": {}}
+    {"told": {...}, "requests": [["POST", "/v1/agents/", 200], ...]}
+
+`requests` is what the SDK sent meanwhile, and the status of each answer. It imports nothing of
+ours but the scenarios beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import Any
+
+import httpx
+import operations
+import scenarios
+
+requests: list[Any] = []
+send = httpx.Client.send
+
+
+def noting(client: Any, request: Any, **how: Any) -> Any:
+    response = send(client, request, **how)
+    requests.append([request.method, request.url.path, response.status_code])
+    return response
+
+
+def play(asked: dict[str, Any]) -> dict[str, Any]:
+    given = asked["given"]
+    requests.clear()
+    try:
+        client = scenarios.connect(asked["base_url"], given.pop("token", None))
+        if asked["scenario"] == "errors":
+            given["base_url"] = asked["base_url"]
+        scenario = {**vars(scenarios), **vars(operations)}[asked["scenario"]]
+        return {"told": scenario(client, **given), "requests": requests}
+    except Exception:
+        return {"failed": traceback.format_exc()}
+
+
+if __name__ == "__main__":
+    httpx.Client.send = noting  # type: ignore[assignment,method-assign]
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever else is printed
+    for line in sys.stdin:
+        print(json.dumps(play(json.loads(line))), file=answers, flush=True)
