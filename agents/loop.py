@@ -20,8 +20,8 @@ from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
 from agents.llm.windows import window_of
 from agents.models import Agent, Event, Message, Run, Step
 from agents.models.event import forget_texts
+from agents.models.lease import RunLost, RunStopped
 from agents.models.message import Said
-from agents.models.run import RunLost, RunStopped
 from agents.models.statements import find, insert, update
 from agents.tool_calls import Return, answer_call, call_tools, end_turn
 

@@ -18,7 +18,7 @@ from agents.context import compile_context
 from agents.llm import windows
 from agents.llm.endpoints import Endpoint
 from agents.models import Agent, Compaction, Event, Message, Run
-from agents.models.run import RunStopped
+from agents.models.lease import RunStopped
 from tests.conftest import Ask
 from tests.fake_openai import FakeOpenAI, context_length, status, text
 
@@ -121,6 +121,7 @@ def test_the_next_summary_takes_the_one_before_it_in(
     assert "First summary" not in json.dumps(model.requests[-1])
 
 
+@pytest.mark.slow
 def test_a_conversation_that_goes_on_and_on_never_overflows(
     small: Agent, model: FakeOpenAI, ask: Ask
 ) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
 
-from django.conf import settings
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from .event import Event, advance
+from .lease import Leased, silent_since
 from .message import Message, checked, storable
 from .statements import insert, read, update
 from .statements import key as key_of
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from .compaction import Compaction
     from .editing import Editor
     from .step import Step
-
-
-class RunLost(Exception):
-    """Another worker has taken the run up, or it is gone: whoever held it lets go."""
-
-
-class RunStopped(Exception):
-    """A person pressed Stop."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -59,21 +51,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.running().filter(seen_at__lt=silent_since())
 
 
-def adapted(moment: datetime) -> Any:
-    """A moment as the database takes it."""
-    return connection.ops.adapt_datetimefield_value(moment)
-
-
-def silent_since() -> datetime:
-    """A worker that has given no sign since then counts as dead."""
-    return timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
-
-
-class Run(models.Model):
+class Run(Leased):
     """A message of a person, from the moment it is accepted until it is answered.
 
-    One run at a time goes on for each agent; the others wait, in order. `seen_at` is the last sign
-    of life of the worker that executes it, None while none does; `attempt` rises when one takes it.
+    One run at a time goes on for each agent; the others wait, in order.
     """
 
     class Status(models.TextChoices):
@@ -120,11 +101,7 @@ class Run(models.Model):
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
-    activity = models.TextField(blank=True)
     error = models.TextField(blank=True)
-    stop_requested = models.BooleanField(default=False)
-    attempt = models.PositiveIntegerField(default=0)
-    seen_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -223,51 +200,10 @@ class Run(models.Model):
     # -- going on --------------------------------------------------------------------------------
 
     def take(self) -> None:
-        """Become the one who works on this run. RunLost if somebody else does, and lives.
-
-        A worker that was given up as dead, and was only slow, finds out at its next write.
-        """
-        now, silent = map(adapted, (timezone.now(), silent_since()))
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE agents_run SET attempt = attempt + 1, seen_at = %s WHERE id = %s"
-                " AND attempt = %s AND status = 'running' AND (seen_at IS NULL OR seen_at < %s)",
-                [now, self.pk, self.attempt, silent],
-            )
-            if not cursor.rowcount:
-                raise RunLost
-        self.attempt += 1
+        """Become the one who works on this run; see `Leased`."""
+        super().take()
         if self.attempt == 1:
             self.taken, self.made_room = [], []  # nobody worked on it before
-
-    def hold(self, activity: str | None = None) -> None:
-        """First write of each of the loop's transactions: RunLost if another worker took the run.
-
-        A sign of life, and a look at whether somebody asked to stop, in one query.
-        """
-        said = "" if activity is None else ", activity = %(activity)s"
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE agents_run SET seen_at = %(now)s{said} WHERE id = %(id)s"
-                " AND attempt = %(attempt)s AND status = 'running' RETURNING stop_requested",
-                {
-                    "now": adapted(timezone.now()),
-                    "activity": activity,
-                    "id": self.pk,
-                    "attempt": self.attempt,
-                },
-            )
-            row = cursor.fetchone()
-        if row is None:
-            raise RunLost
-        self.stop_requested = bool(row[0])
-        self.activity = self.activity if activity is None else activity
-
-    def go_on(self, activity: str | None = None) -> None:
-        """`hold`, and RunStopped if a person asked to stop."""
-        self.hold(activity)
-        if self.stop_requested:
-            raise RunStopped
 
     @transaction.atomic
     def doing(self, activity: str) -> None:

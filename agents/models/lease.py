@@ -1,0 +1,89 @@
+"""Lease: who works on a run, as told by signs of life; a worker that gives none loses it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, models
+from django.utils import timezone
+
+
+class RunLost(Exception):
+    """Another worker has taken the run up, or it is gone: whoever held it lets go."""
+
+
+class RunStopped(Exception):
+    """A person pressed Stop."""
+
+
+class Leased(models.Model):
+    """What a run is held by: one worker at a time, for as long as it gives signs of life.
+
+    `seen_at` is the last of them, None while nobody works on it; `attempt` rises when one takes it.
+    `activity` says what the agent is doing.
+    """
+
+    activity = models.TextField(blank=True)
+    stop_requested = models.BooleanField(default=False)
+    attempt = models.PositiveIntegerField(default=0)
+    seen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    def take(self) -> None:
+        """Become the one who works on this run. RunLost if somebody else does, and lives.
+
+        A worker that was given up as dead, and was only slow, finds out at its next write.
+        """
+        now, silent = map(adapted, (timezone.now(), silent_since()))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE agents_run SET attempt = attempt + 1, seen_at = %s WHERE id = %s"
+                " AND attempt = %s AND status = 'running' AND (seen_at IS NULL OR seen_at < %s)",
+                [now, self.pk, self.attempt, silent],
+            )
+            if not cursor.rowcount:
+                raise RunLost
+        self.attempt += 1
+
+    def hold(self, activity: str | None = None) -> None:
+        """First write of each of the loop's transactions: RunLost if another worker took the run.
+
+        A sign of life, and a look at whether somebody asked to stop, in one query.
+        """
+        said = "" if activity is None else ", activity = %(activity)s"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE agents_run SET seen_at = %(now)s{said} WHERE id = %(id)s"
+                " AND attempt = %(attempt)s AND status = 'running' RETURNING stop_requested",
+                {
+                    "now": adapted(timezone.now()),
+                    "activity": activity,
+                    "id": self.pk,
+                    "attempt": self.attempt,
+                },
+            )
+            row = cursor.fetchone()
+        if row is None:
+            raise RunLost
+        self.stop_requested = bool(row[0])
+        self.activity = self.activity if activity is None else activity
+
+    def go_on(self, activity: str | None = None) -> None:
+        """`hold`, and RunStopped if a person asked to stop."""
+        self.hold(activity)
+        if self.stop_requested:
+            raise RunStopped
+
+
+def adapted(moment: datetime) -> Any:
+    """A moment as the database takes it."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def silent_since() -> datetime:
+    """A worker that has given no sign since then counts as dead."""
+    return timezone.now() - timedelta(seconds=settings.RUN_LEASE_SECONDS)
