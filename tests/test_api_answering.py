@@ -10,7 +10,7 @@ from django.http import StreamingHttpResponse
 
 from agents.accounts import owner
 from agents.api import answering
-from agents.api.schemas import Told
+from agents.api.schemas.messages import Told
 from agents.background import in_thread
 from agents.memory import ChatMemory
 from agents.models import Agent, Run

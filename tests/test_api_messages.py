@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from agents.api import follow, messages
-from agents.api.schemas import Told
+from agents.api import follow, searching
+from agents.api.schemas.messages import Told
 from agents.models import Agent, Approval, Message, Run
 from tests.api_client import Api, execute_at_once
 from tests.fake_openai import FakeOpenAI, calls, reasoning, status, text, text_and_calls
@@ -339,7 +339,7 @@ def test_what_was_said_is_searched(api: Api, path: str, model: FakeOpenAI) -> No
 def test_all_agents_are_searched_however_many(
     api: Api, path: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(messages, "SEARCHED", 3)
+    monkeypatch.setattr(searching, "SEARCHED", 3)
     said = ["A zebra", "A zebra and a lion", *["Nothing but a lion"] * 5]
     agents = [api.post("/agents/", {"name": text})["id"] for text in said]
     for agent_id, content in zip(agents, said, strict=True):
@@ -421,7 +421,7 @@ def test_a_full_queue_is_told_with_how_long_to_wait(
     api: Api, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.engine.submit", lambda run: None)
-    monkeypatch.setattr("agents.api.messages.MOST_WAITING", 2)
+    monkeypatch.setattr("agents.api.sending.MOST_WAITING", 2)
     for _ in range(3):
         api.post(f"{path}/messages/async", {"input": "Hi"})
     api.post(f"{path}/messages/async", {"input": "Hi"}, expect=429)

@@ -9,7 +9,8 @@ have is told in notes; a file that is no agent file raises AgentFileError, and n
 
 `reading` checks what a file holds, `single` turns the older form into the newer; `conversation`
 puts messages in order and `transcript` makes runs and steps of them; `memory`, `toolset` and
-`settings` are the rest of an agent; `exporting` and `importing` put all together.
+`settings` are the rest of an agent; `exporting` and `importing` put all together, `pieces` is the
+JSON.
 """
 
 from .exporting import export_agent, file_name, written

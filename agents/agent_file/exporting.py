@@ -5,10 +5,8 @@ Field names and ids (`agent-0`, `block-0`, `message-0`) are those of the format'
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from types import GeneratorType
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -34,6 +32,7 @@ from .entries import (
     tool_entry,
 )
 from .importing import OWN, VERSION
+from .pieces import pieces, plain
 
 SETTINGS = (
     *("model", "memory_class", "prompt_template", "tools", "max_steps", "reflect_every"),
@@ -62,38 +61,6 @@ def written(agent: Agent, *, with_messages: bool = True) -> Iterator[str]:
 def file_name(agent: Agent) -> str:
     """What a file of the agent is called."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', agent.name).strip('_').lower() or 'agent'}.af"
-
-
-def plain(value: Any) -> Any:
-    """A value with its generators as lists."""
-    if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, list | GeneratorType) else value
-
-
-def pieces(value: Any) -> Iterator[str]:
-    """A value as JSON, a generator element by element."""
-    if isinstance(value, dict) and value:
-        for place, (name, each) in enumerate(value.items()):
-            yield f"{',' if place else '{'}{dumps(name)}:"
-            yield from pieces(each)
-        yield "}"
-    elif isinstance(value, GeneratorType):
-        yield "["
-        for place, each in enumerate(value):
-            yield f",{dumps(each)}" if place else dumps(each)
-        yield "]"
-    elif isinstance(value, list) and value and isinstance(value[0], dict):
-        for place, each in enumerate(value):
-            yield "," if place else "["
-            yield from pieces(each)
-        yield "]"
-    else:
-        yield dumps(value)
-
-
-def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class Export:

@@ -83,11 +83,7 @@ def import_agent(
         found = conversation(entry, its, notes) if with_messages else Conversation([])
         agent = Agent(owner=owner, **settings)
         made.append(stored(agent, entry, its, found, blocks, notes, with_messages))
-    for kind, (noun, why) in OTHERS.items():
-        if others := file.entries(kind):
-            names = [each.text("name") or each.text("server_name") for each in others]
-            told = f" ({listed(list(filter(None, names)))})" if any(names) else ""
-            notes.add(f"{count(len(others), noun)}{told} left out, as {why}.")
+    leave_out(file, notes)
     return Imported(made, notes, toolset.made)
 
 
@@ -119,6 +115,15 @@ def stored(
     agent.refresh_from_db()
     agent.record(Event.of(Event.Kind.AGENT_CHANGED))
     return agent
+
+
+def leave_out(file: Entry, notes: Notes) -> None:
+    """Tell what a file has that there is no place for here."""
+    for kind, (noun, why) in OTHERS.items():
+        if others := file.entries(kind):
+            names = [each.text("name") or each.text("server_name") for each in others]
+            told = f" ({listed(list(filter(None, names)))})" if any(names) else ""
+            notes.add(f"{count(len(others), noun)}{told} left out, as {why}.")
 
 
 def lists_of(data: Any) -> Entry:

@@ -18,7 +18,8 @@ from agents.views.agent_files import download
 from . import door, find
 from .door import READ, WRITE_FILE
 from .errors import invalid
-from .schemas import AgentState, ImportOptions, Json
+from .schemas.agents import AgentState, ImportOptions
+from .schemas.fields import Json
 from .states import agent_id, agent_state
 
 router = Router(tags=["agent files"])

@@ -26,17 +26,15 @@ from .cursors import Page, page_of
 from .door import READ, WRITE
 from .errors import invalid
 from .identities import holding_only, of_identities
-from .schemas import (
+from .schemas.agents import (
     AgentChange,
     AgentSettings,
     AgentState,
-    Done,
     EmbeddingConfig,
     LlmConfig,
-    Many,
     NewAgent,
-    Short,
 )
+from .schemas.fields import Done, Many, Short
 from .states import BASE_TOOLS, PLAIN, agent_state, agent_states, built_in_tools, tool_id
 from .words import text_of
 

@@ -31,7 +31,7 @@ from .follow import (
     stopped,
     usage,
 )
-from .schemas import Told
+from .schemas.messages import Told
 
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # after so long an answer begins with white space: clients give up after 60 s

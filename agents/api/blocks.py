@@ -20,7 +20,9 @@ from .cursors import Page, page_of, part_of
 from .door import READ, WRITE
 from .errors import Refused, conflict
 from .identities import of_identities
-from .schemas import AgentState, BlockChange, BlockState, CoreMemory, Done, Many, NewBlock, Short
+from .schemas.agents import AgentState
+from .schemas.blocks import BlockChange, BlockState, CoreMemory, NewBlock
+from .schemas.fields import Done, Many, Short
 from .states import agent_state, block_id, block_state, core_memory_state
 
 router = Router(tags=["blocks"])

@@ -17,7 +17,8 @@ from agents.models import AgentTag, EmbeddingModel
 from . import find
 from .cursors import Page, part_of
 from .door import READ
-from .schemas import EmbeddingModelState, Health, ModelState, Short
+from .schemas.catalogue import EmbeddingModelState, Health, ModelState
+from .schemas.fields import Short
 from .states import EMBEDDING_DIM
 
 router = Router(tags=["catalogue"])

@@ -15,7 +15,7 @@ from agents.models import Agent, Approval, Compaction, Message, ToolCall
 from agents.tools import arguments_of, speaks_by_tool
 
 from . import ids
-from .schemas import Told
+from .schemas.messages import Told
 
 WHOLE, REASONING, TEXT, CALLS = 0, 1, 2, 3  # parts of a row, as they are numbered in ids
 SHOWN = (Message.Status.COMPLETE, Message.Status.STOPPED)

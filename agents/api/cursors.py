@@ -11,10 +11,11 @@ from typing import Annotated, Any, TypeVar
 
 from django.db import models
 from django.db.models import Q
+from django.http import HttpRequest
 from ninja import Query
 from pydantic import BaseModel, Field
 
-from .schemas import Order, Short
+from .schemas.fields import Order, Short
 
 Row = TypeVar("Row", bound=models.Model)
 MOST = 1000  # on a page
@@ -78,3 +79,8 @@ def part_of(items: list[Any], page: Page, id_of: Callable[[Any], str]) -> list[A
     if page.before is not None and page.after is None:
         first = max(0, last - page.limit)
     return items[first:last][: page.limit]
+
+
+def ordered(request: HttpRequest, items: list[Any]) -> list[Any]:
+    """Oldest first, but where the request asks for the other order."""
+    return items[::-1] if request.GET.get("order") == "desc" else items

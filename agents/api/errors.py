@@ -57,6 +57,13 @@ def not_found(noun: str, given: object) -> Refused:
     return Refused(404, f"{noun.capitalize()} with ID {given} not found")
 
 
+def absent(status: int, request: HttpRequest) -> Refused:
+    """404 or 405: an address, or a method of one, that this server does not have."""
+    asked = f"{request.method} {request.path}"
+    words = f"This server has no operation {asked}; /v1/openapi.json lists those it has."
+    return Refused(status, words)
+
+
 def conflict(words: str) -> Refused:
     return Refused(409, words)
 

@@ -24,7 +24,7 @@ from agents.tools import speaks_by_tool
 
 from . import ids
 from .conversion import REASONING, TEXT, Conversion, Wire, head
-from .schemas import Told
+from .schemas.messages import Told
 
 WHOLE = 999_999
 GOES_ON = (Run.Status.QUEUED, Run.Status.RUNNING)

@@ -14,17 +14,10 @@ from .cursors import Page, page_of
 from .door import READ, WRITE
 from .errors import conflict
 from .identity_states import State, identity_states
-from .schemas import (
-    AgentState,
-    BlockState,
-    Done,
-    IdentityChange,
-    IdentityState,
-    IdentityType,
-    NewIdentity,
-    Properties,
-    Short,
-)
+from .schemas.agents import AgentState
+from .schemas.blocks import BlockState
+from .schemas.fields import Done, Short
+from .schemas.identities import IdentityChange, IdentityState, IdentityType, NewIdentity, Properties
 from .states import agent_state, agent_states, block_state
 
 router = Router(tags=["identities"])

@@ -16,7 +16,8 @@ from agents.search.scope import Passages
 from . import find, ids
 from .cursors import MOST, Page, page_of
 from .door import READ, WRITE
-from .schemas import Done, FoundPassages, Many, NewPassage, PassageChange, PassageState
+from .schemas.fields import Done, Many
+from .schemas.passages import FoundPassages, NewPassage, PassageChange, PassageState
 from .states import passage_state
 
 router = Router(tags=["archival memory"])
@@ -93,11 +94,12 @@ def search(request: HttpRequest, agent_id: str, wanted: Query[Search]) -> dict[s
     operation_id="modify_passage",
 )
 def modify(
-    request: HttpRequest, agent_id: str, memory_id: str, data: PassageChange
+    request: HttpRequest, agent_id: str, memory_id: str, data: PassageChange | None = None
 ) -> list[dict[str, Any]]:
     """Change a passage's text, tags or both."""
     passage = find.passage(find.agent(request, agent_id), memory_id)
-    passage.edit(data.text, data.tags, by=Editor.person(find.person(request), Editor.API))
+    if data:  # letta-client 0.1.324 sends none
+        passage.edit(data.text, data.tags, by=Editor.person(find.person(request), Editor.API))
     return [passage_state(passage)]
 
 

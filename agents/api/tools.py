@@ -21,7 +21,9 @@ from . import find
 from .cursors import Page, part_of
 from .door import READ, TOOLS, WRITE
 from .errors import Refused, conflict, invalid, not_found, too_many
-from .schemas import AgentState, Json, Many, NewTool, Ran, Short, SourceToRun, ToolChange, ToolState
+from .schemas.agents import AgentState
+from .schemas.fields import Json, Many, Short
+from .schemas.tools import NewTool, Ran, SourceToRun, ToolChange, ToolState
 from .states import (
     agent_state,
     built_in_state,
@@ -253,9 +255,16 @@ class Approval(BaseModel):
     operation_id="set_tool_approval",
 )
 def set_approval(
-    request: HttpRequest, agent_id: str, tool_name: str, data: Approval
+    request: HttpRequest,
+    agent_id: str,
+    tool_name: str,
+    data: Approval | None = None,
+    requires_approval: bool | None = None,
 ) -> dict[str, Any]:
-    """Have a person approve each call of a tool, or not."""
+    """Have a person approve each call of a tool, or not; said in the body or in the query."""
+    wanted = data.requires_approval if data else requires_approval
+    if wanted is None:
+        raise invalid("requires_approval", "Say true or false.")
     agent = find.agent(request, agent_id)
     if tool_name not in agent.tools:
         raise not_found("tool", tool_name)
@@ -263,7 +272,7 @@ def set_approval(
         agent = agent.locked()
         rules = [rule for rule in agent.tool_rules if rule["tool_name"] == tool_name]
         rules = [rule for rule in rules if rule["type"] != "requires_approval"]
-        if data.requires_approval:
+        if wanted:
             rules.append({"type": "requires_approval", "tool_name": tool_name})
         attaching.set_rules(agent, tool_name, rules)
     return agent_state(find.agent(request, agent_id))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import URLPattern, path
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from pydantic import TypeAdapter
@@ -20,9 +24,12 @@ from . import (
     messages,
     passages,
     runs,
+    steps,
     tools,
 )
 from .parser import CleanParser
+
+View = Callable[..., HttpResponseBase]
 
 DESCRIPTION = (
     "Agents with memory, over HTTP. Made for the letta-client SDKs, whose words it uses."
@@ -77,7 +84,10 @@ api = Api(
     parser=CleanParser(),
     urls_namespace="api",
 )
-for module in (agents, agent_files, blocks, tools, messages, passages, runs, identities, catalogue):
+for module in (
+    *(agents, agent_files, blocks, tools, messages),
+    *(passages, runs, steps, identities, catalogue),
+):
     api.add_router("", module.router)
 errors.handle(api)
 
@@ -87,14 +97,36 @@ def addresses() -> list[URLPattern]:
 
     What is spelled out comes before what an id may stand for.
     """
-    found = [each for each in api.urls[0] if isinstance(each, URLPattern)]
-    twins = []
-    for pattern in found:
-        route = str(pattern.pattern)
+    found = []
+    for pattern in api.urls[0]:
+        assert isinstance(pattern, URLPattern)
+        route, view = str(pattern.pattern), told_of_methods(pattern.callback)
+        found.append(path(route, view, name=pattern.name))
         twin = route.removesuffix("/") if route.endswith("/") else f"{route}/"
         if route:
-            twins.append(path(twin, pattern.callback))
-    return sorted([*found, *twins], key=lambda each: ["<" in p for p in parts(each)])
+            found.append(path(twin, view))
+    return sorted(found, key=lambda each: ["<" in p for p in parts(each)])
+
+
+def told_of_methods(view: View) -> View:
+    """The view; what it says of a method that it does not have is an error of the wire."""
+
+    @wraps(view)
+    def ask(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if response.status_code != 405:
+            return response
+        refused = errors.answer(errors.absent(405, request))
+        refused["Allow"] = response["Allow"]
+        return refused
+
+    return csrf_exempt(ask)
+
+
+@csrf_exempt
+def nothing_here(request: HttpRequest) -> HttpResponseBase:
+    """Whatever other address a script asks for."""
+    return errors.answer(errors.absent(404, request))
 
 
 def parts(pattern: URLPattern) -> list[str]:
@@ -106,4 +138,4 @@ def document(request: HttpRequest) -> OpenAPISchema:
     return api.get_openapi_schema(path_prefix="/v1/")
 
 
-urlpatterns = addresses()
+urlpatterns = [*addresses(), re_path("", nothing_here)]

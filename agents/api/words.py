@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
+from agents.models.message import checked
+
 from .errors import invalid
 
 
@@ -22,3 +26,11 @@ def text_of(content: str | list[dict[str, Any]] | None, field: str = "messages")
             raise invalid(field, "Only parts of type 'text' can be taken, each with its 'text'.")
         texts.append(part["text"])
     return "\n".join(texts)
+
+
+def valid(text: str) -> str:
+    """A message's text as it can be stored; 422 for one that cannot be."""
+    try:
+        return checked(text)
+    except ValidationError as error:
+        raise invalid("messages", error.messages[0]) from None

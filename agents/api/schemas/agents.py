@@ -1,0 +1,127 @@
+"""Agents: made, changed, shown, and imported of a file."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from .blocks import BlockState, CoreMemory, NewBlock
+from .fields import Ids, Json, Short, Tags, Text
+from .identities import IdentityState
+from .tools import ToolState
+
+Window = Annotated[int, Field(ge=1000, le=10_000_000)]
+
+
+class FirstMessage(BaseModel):
+    """A message to begin with."""
+
+    role: Literal["user", "system", "assistant"]
+    content: str | list[Json]
+
+
+class LlmConfig(BaseModel):
+    """What is heeded of an older way to name a model."""
+
+    handle: Short | None = None
+    model: Short | None = None
+    context_window: Window | None = None
+
+
+class EmbeddingConfig(BaseModel):
+    """What is heeded of an older way to name an embedding model."""
+
+    handle: Short | None = None
+    embedding_model: Short | None = None
+
+
+class AgentSettings(BaseModel):
+    """What both a new agent and a change may say."""
+
+    name: Annotated[str, StringConstraints(max_length=100)] | None = None
+    description: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    system: Annotated[str, StringConstraints(max_length=100_000)] | None = None
+    model: Short | None = None
+    embedding: Short | None = None
+    context_window_limit: Window | None = None
+    tool_ids: Ids | None = None
+    block_ids: Ids | None = None
+    tool_rules: Annotated[list[Json], Field(max_length=200)] | None = None
+    identity_ids: Ids | None = None
+    tags: Tags | None = None
+    metadata: Json | None = None
+    llm_config: LlmConfig | None = None
+    embedding_config: EmbeddingConfig | None = None
+
+
+class NewAgent(AgentSettings):
+    """An agent to make. Its tools are the base tools, unless `include_base_tools` is false, and
+    those named by `tools` and `tool_ids`."""
+
+    agent_type: Short | None = None
+    memory_blocks: Annotated[list[NewBlock], Field(max_length=50)] | None = None
+    tools: Ids | None = None
+    include_base_tools: bool = True
+    initial_message_sequence: Annotated[list[FirstMessage], Field(max_length=1000)] | None = None
+
+
+class AgentChange(AgentSettings):
+    """What of an agent is to change."""
+
+
+class AgentState(BaseModel):
+    """An agent, with its memory and tools."""
+
+    id: str
+    name: str
+    description: str | None
+    system: str
+    agent_type: str
+    model: str
+    embedding: str | None
+    llm_config: Json
+    embedding_config: Json
+    memory: CoreMemory
+    blocks: list[BlockState]
+    tools: list[ToolState]
+    tool_rules: list[Json]
+    tags: list[str]
+    metadata: Json
+    message_ids: list[str]
+    sources: list[Json] = []
+    identity_ids: list[str] = []
+    identities: list[IdentityState] = []
+    tool_exec_environment_variables: list[Json] = []
+    secrets: list[Json] = []
+    message_buffer_autoclear: bool = False
+    context_window_limit: int | None
+    timezone: str = "UTC"
+    last_run_completion: datetime | None = None
+    last_stop_reason: str | None = None
+    created_by_id: str
+    last_updated_by_id: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class ImportOptions(BaseModel):
+    """How an agent file becomes agents. Where two fields mean the same, the second is older.
+
+    Unless told otherwise a name gets `_copy` behind it, and a tool that is there already the
+    file's source.
+    """
+
+    name: Annotated[str, StringConstraints(max_length=100)] | None = None
+    override_name: Annotated[str, StringConstraints(max_length=100)] | None = None
+    append_copy_suffix: bool = True
+    override_existing_tools: bool = True
+    strip_messages: bool = False
+    model: Short | None = None
+    override_model_handle: Short | None = None
+    embedding: Short | None = None
+    override_embedding_handle: Short | None = None
+    secrets: Text | None = None
+    env_vars_json: Text | None = None
+    project_id: Short | None = None

@@ -1,0 +1,72 @@
+"""Blocks, and the core memory that they are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from agents.models.block import LABEL
+
+from .fields import Json, Short, Tags, Text
+
+Label = Annotated[
+    str, StringConstraints(min_length=1, max_length=50, pattern=f"^{LABEL.pattern[2:-2]}$")
+]
+Characters = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class NewBlock(BaseModel):
+    """A block to make. `name` (and `template_name`) are a script's own."""
+
+    label: Label
+    value: Text = ""
+    limit: Characters | None = None
+    description: Annotated[str, StringConstraints(max_length=500)] | None = None
+    read_only: bool = False
+    name: Short | None = None
+    template_name: Short | None = None
+    tags: Tags | None = None
+    metadata: Json | None = None
+
+
+class BlockChange(BaseModel):
+    """What of a block is to change."""
+
+    label: Label | None = None
+    value: Text | None = None
+    limit: Characters | None = None
+    description: Annotated[str, StringConstraints(max_length=500)] | None = None
+    read_only: bool | None = None
+    name: Short | None = None
+    template_name: Short | None = None
+    tags: Tags | None = None
+    metadata: Json | None = None
+
+
+class BlockState(BaseModel):
+    """A block of core memory."""
+
+    id: str
+    label: str
+    value: str
+    limit: int
+    description: str | None = None
+    read_only: bool = False
+    is_template: bool = False
+    template_name: str | None = None
+    name: str | None = None
+    metadata: Json = {}
+    tags: list[str] = []
+    hidden: bool | None = None
+    project_id: str | None = None
+    created_by_id: str | None = None
+    last_updated_by_id: str | None = None
+
+
+class CoreMemory(BaseModel):
+    """An agent's blocks and the Jinja2 template that compiles them."""
+
+    blocks: list[BlockState]
+    file_blocks: list[Json] = []
+    prompt_template: str

@@ -1,0 +1,58 @@
+"""Identities, with what a script wants to remember of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from .fields import Ids, Json, Text
+
+Given = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+IdentityType = Literal["org", "user", "other"]
+
+
+class Property(BaseModel):
+    """Something a script wants to remember of an identity."""
+
+    key: Given
+    value: bool | int | float | Text | Json
+    type: Literal["string", "number", "boolean", "json"]
+
+
+Properties = Annotated[list[Property], Field(max_length=200)]
+
+
+class IdentityChange(BaseModel):
+    """What of an identity is to change. Agents, blocks and properties come to those there are."""
+
+    identifier_key: Given | None = None
+    name: Given | None = None
+    identity_type: IdentityType | None = None
+    agent_ids: Ids | None = None
+    block_ids: Ids | None = None
+    properties: Properties | None = None
+
+
+class NewIdentity(BaseModel):
+    """An identity to make, by a key that is the script's own."""
+
+    identifier_key: Given
+    name: Given
+    identity_type: IdentityType
+    agent_ids: Ids | None = None
+    block_ids: Ids | None = None
+    properties: Properties | None = None
+
+
+class IdentityState(BaseModel):
+    """Someone a script knows of."""
+
+    id: str
+    identifier_key: str
+    name: str
+    identity_type: IdentityType
+    project_id: str | None = None
+    agent_ids: list[str]
+    block_ids: list[str]
+    properties: list[Json]
