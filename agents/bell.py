@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from channels.layers import get_channel_layer
+from channels.layers import channel_layers
 from django.conf import settings
 
 from agents import background
@@ -31,7 +31,7 @@ LISTED = {"agent_changed", "run_began", "run_changed"}  # what the list of agent
 
 _ears: dict[str, set[Ear]] = {}  # by group; changed on their event loop only
 _loop: asyncio.AbstractEventLoop | None = None  # where the ears are
-_channel: asyncio.Task[str] | None = None  # of this process in the channel layer, if there is one
+_channel: Channel | None = None  # of this process in Redis, if there is one
 
 
 def of_agent(agent_id: UUID) -> str:
@@ -60,50 +60,68 @@ def of_user(user_id: int) -> str:
 
 async def join(group: str, ear: Ear) -> None:
     """Have `ear` called, on this event loop, with what each ring of the group carries."""
-    _listen_here()
+    global _loop, _channel
+    loop = asyncio.get_running_loop()
+    if loop is not _loop:  # one that was before it has ended with all its own
+        _ears.clear()
+        _loop, _channel = loop, None
+    if settings.REDIS_URL and _channel is None:
+        _channel = Channel()
     _ears.setdefault(group, set()).add(ear)
     if _channel:
-        await _layer().group_add(group, await _channel)
+        await _channel.join(group)
 
 
 async def leave(group: str, ear: Ear) -> None:
     """Let `ear` hear the group no more."""
+    global _channel
     ears = _ears.get(group, set())
     ears.discard(ear)
-    if not ears and _ears.pop(group, None) is not None and _channel:
-        await _layer().group_discard(group, await _channel)
-        if group in _ears:  # somebody joined meanwhile
-            await _layer().group_add(group, await _channel)
+    if ears or _ears.pop(group, None) is None or _channel is None:
+        return
+    await _channel.leave(group)
+    if group in _ears:  # somebody joined meanwhile
+        await _channel.join(group)
+    elif not _ears and _channel:
+        closing, _channel = _channel, None
+        await closing.close()
 
 
-def _listen_here() -> None:
-    """Have the ears on the running loop. A loop that was before it has ended with all its own."""
-    global _loop, _channel
-    loop = asyncio.get_running_loop()
-    if loop is not _loop:
-        _ears.clear()
-        _loop = loop
-        _channel = loop.create_task(_open_channel()) if settings.REDIS_URL else None
+class Channel:
+    """This process's channel in Redis, for as long as somebody listens."""
 
+    def __init__(self) -> None:
+        self.layer: Any = channel_layers.make_backend("bell")  # its locks belong to this loop
+        self.opening = asyncio.create_task(self._open())
 
-async def _open_channel() -> str:
-    channel: str = await _layer().new_channel()
-    _reading.add(asyncio.create_task(_read(channel)))
-    return channel
+    async def _open(self) -> str:
+        name: str = await self.layer.new_channel()
+        self.reading = asyncio.create_task(self._read(name))
+        return name
 
+    async def join(self, group: str) -> None:
+        await self.layer.group_add(group, await self.opening)
 
-_reading: set[asyncio.Task[None]] = set()  # held, as a loop itself does not hold its tasks
+    async def leave(self, group: str) -> None:
+        await self.layer.group_discard(group, await self.opening)
 
+    async def close(self) -> None:
+        """Read no more. What the reader waits for may swallow one cancellation."""
+        while not self.reading.done():
+            self.reading.cancel()
+            await asyncio.wait([self.reading], timeout=0.1)
+        await self.layer.close_pools()
 
-async def _read(channel: str) -> None:
-    """Hand on what comes in from Redis, for as long as the process lives."""
-    while True:
-        try:
-            message = await _layer().receive(channel)
-            _deliver([(message["group"], message["carried"])])
-        except Exception:  # the sockets look into the log now and then
-            logger.warning("The channel layer gave no answer.", exc_info=True)
-            await asyncio.sleep(AGAIN_SECONDS)
+    async def _read(self, name: str) -> None:
+        """Hand on what comes in."""
+        this = asyncio.current_task()
+        while this and not this.cancelling():
+            try:
+                message = await self.layer.receive(name)
+                _deliver([(message["group"], message["carried"])])
+            except Exception:  # the sockets look into the log now and then
+                logger.warning("The channel layer gave no answer.", exc_info=True)
+                await asyncio.sleep(AGAIN_SECONDS)
 
 
 def _deliver(rings: list[tuple[str, list[Carried]]]) -> None:
@@ -168,10 +186,6 @@ async def _publish(rings: list[tuple[str, list[Carried]]]) -> None:
     try:
         for group, carried in rings:
             message = {"type": "ring", "group": group, "carried": carried}
-            await _layer().group_send(group, message)
+            await channel_layers["bell"].group_send(group, message)
     except Exception:  # the log has it all; the page catches up at its next look
         logger.warning("The channel layer did not ring.", exc_info=True)
-
-
-def _layer() -> Any:
-    return get_channel_layer("bell")
