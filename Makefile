@@ -17,15 +17,19 @@ RUN := $(VENV)/.run-stamp
 HOSTED := $(VENV)/.hosted-stamp
 DEV := $(VENV)/.dev-stamp
 
+PYTEST := $(PY) -m pytest -n auto
+# Not even looked at are the directories of what takes longer: browser/, sdk/, slow/.
+FAST := $(PYTEST) -p no:schemathesis -p no:hypothesispytest -p no:playwright \
+  -m "not slow and not hosted_only" $(wildcard tests/test_*.py)
+WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only and not sdk"
+# One process, as the last of these tests looks at what all others did. The SDKs get a .venv-sdk/ of
+# their own at the first run.
+WITH_SDKS := $(PY) -m pytest tests/sdk
 # Tests that drive a browser are a run of their own: playwright leaves an event loop running in its
 # thread, in which Django refuses the database and pytest-asyncio cannot start another.
-PYTEST := $(PY) -m pytest -n auto
-WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only and not sdk"
-IN_BROWSER := $(PYTEST) -m "browser and not hosted_only"
-# The SDKs get a .venv-sdk/ of their own at the first run. One process, as they share a server.
-WITH_SDKS := $(PY) -m pytest -m sdk
+IN_BROWSER := $(PYTEST) -m "browser and not hosted_only" tests/browser
 HOSTED_TESTS := $(PYTEST) -m "not browser and not sqlite_only and not sdk" && \
-  $(PY) -m pytest -m "browser and (hosted or hosted_only) and not sqlite_only"
+  $(PY) -m pytest -m "browser and (hosted or hosted_only) and not sqlite_only" tests/browser
 
 # With Postgres or Redis named, `make run` needs their libraries too.
 ifneq ($(DATABASE_URL)$(REDIS_URL),)
@@ -39,7 +43,7 @@ ifneq ($(shell $(PY) -c 'print("runs")' 2>/dev/null),runs)
 .PHONY: $(RUN) $(HOSTED) $(DEV)
 endif
 
-.PHONY: help run install-hosted test test-fast test-hosted bench lint format clean
+.PHONY: help run install-hosted test test-fast test-hosted from-letta bench lint format clean
 .NOTPARALLEL:
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process that the tests start would otherwise compile all the code anew.
@@ -53,14 +57,17 @@ run: $(SERVE) ## serve on http://127.0.0.1:8283 (HOST, PORT, MEMORYWEB_DATA)
 
 install-hosted: $(HOSTED) ## the libraries for Postgres, Redis and workers
 
-test: $(DEV) ## lint, types and all tests, in a real browser too
-	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(IN_BROWSER) && $(WITH_SDKS))
+test: $(DEV) ## lint, types and all tests, with a real browser and the real SDKs
+	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(WITH_SDKS) && $(IN_BROWSER))
 
-test-fast: $(DEV) ## the same without the browser
-	@$(call check,$(WITHOUT_BROWSER))
+test-fast: $(DEV) ## lint, types and the tests that start no browser, server or SDK: half a minute
+	@$(call check,$(FAST))
 
 test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis
 	@$(find_browser); $(PY) -m tests.hosted_services -- sh -c '$(HOSTED_TESTS)'
+
+from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the tests find
+	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/test_api_absent.py
 
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench

@@ -8,16 +8,22 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import override_settings
+from django.test import Client, override_settings
 from pytest_django import Settings
 
 from agents.llm import endpoints
 from agents.loop import run_agent
 from agents.memory import ChatMemory
-from agents.models import Agent, Run
+from agents.models import Agent, BlockEdit, Run
 from tests.fake_openai import FakeOpenAI
 
 Ask = Callable[..., Run]
+
+
+def made(edit: BlockEdit | None) -> BlockEdit:
+    """An edit that must be there."""
+    assert edit is not None
+    return edit
 
 
 def pytest_collection_finish() -> None:
@@ -60,6 +66,14 @@ def alice(db: None) -> User:
 @pytest.fixture
 def bob(db: None) -> User:
     return User.objects.create_user("bob")
+
+
+@pytest.fixture
+def web(client: Client, alice: User, settings: Settings) -> Client:
+    """Alice's browser, on a server where people log in."""
+    settings.ACCOUNTS = True
+    client.force_login(alice)
+    return client
 
 
 @pytest.fixture

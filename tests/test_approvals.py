@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from agents import requests
 from agents.loop import run_agent
@@ -38,13 +37,6 @@ def go_on(run: Run) -> Run:
     run_agent(run.pk)
     run.refresh_from_db()
     return run
-
-
-@pytest.fixture
-def web(client: Client, agent: Agent, settings: Settings) -> Client:
-    settings.ACCOUNTS = True
-    client.force_login(agent.owner)
-    return client
 
 
 def decide(web: Client, approval: Approval, decision: str, **fields: str) -> int:

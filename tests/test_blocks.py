@@ -23,6 +23,7 @@ from agents.models import (
     Step,
 )
 from agents.models.block_edit import merged
+from tests.conftest import made
 
 THREE_LINES = "Name: Bob\nCity: Riga\nLikes: pie"
 
@@ -45,11 +46,6 @@ def in_step(agent: Agent) -> Editor:
     """The agent, in a step of its own."""
     run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
     return Editor.agent(Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call-1")
-
-
-def made(edit: BlockEdit | None) -> BlockEdit:
-    assert edit is not None
-    return edit
 
 
 def stored(block: Block) -> Block:

@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
-from pytest_django import Settings
 
 from agents import compaction, loop
 from agents.compaction import chunked, compact, leaving, mechanical
@@ -43,14 +42,6 @@ def small(agent: Agent) -> Agent:
     """The agent with a window of 4000 tokens, and tools that leave most of it."""
     agent.configure(context_window=4000, tools=["core_memory_append", "core_memory_replace"])
     return agent
-
-
-@pytest.fixture
-def web(client: Client, agent: Agent, settings: Settings) -> Client:
-    """A browser in which the agent's owner is logged in."""
-    settings.ACCOUNTS = True
-    client.force_login(agent.owner)
-    return client
 
 
 def run_of(agent: Agent) -> Run:

@@ -30,14 +30,6 @@ from tests.fake_openai import FakeOpenAI, calls, text
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie — ümlauts 日本"})
 
 
-@pytest.fixture
-def web(client: Client, agent: Agent, settings: Settings) -> Client:
-    """A browser in which the agent's owner is logged in."""
-    settings.ACCOUNTS = True
-    client.force_login(agent.owner)
-    return client
-
-
 def shown(web: Client, agent: Agent) -> str:
     answer = web.get(reverse("panel_tab", args=[agent.pk, "context"]))
     assert answer.status_code == 200

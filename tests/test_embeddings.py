@@ -289,6 +289,7 @@ def test_a_later_round_looks_at_recent_rows_only(
     assert working.round() == 1
 
 
+@pytest.mark.slow
 def test_long_texts_are_sent_in_part_and_in_parts(agent: Agent, embedding: FakeOpenAI) -> None:
     for n in range(20):
         Passage.insert(agent, f"{n} " + "long " * 10_000, by=BY)
@@ -343,6 +344,7 @@ def test_vectors_come_in_the_order_of_the_texts_and_have_length_1() -> None:
 # -- how the nearest are found ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_signs_find_what_an_exact_comparison_finds() -> None:
     made = np.random.default_rng(7)
     dimensions, count = 512, 20_000

@@ -22,6 +22,7 @@ from agents.models.block_edit import lines_differing, taken_back_by, terminated,
 from agents.models.share import BlockShare
 from agents.views import history, pages
 from agents.views.history import EDITS_A_PAGE
+from tests.conftest import made
 
 
 @pytest.fixture
@@ -43,11 +44,6 @@ def as_alice(settings: Settings, alice: User) -> Client:
     client = Client()
     client.force_login(alice)
     return client
-
-
-def made(edit: BlockEdit | None) -> BlockEdit:
-    assert edit is not None
-    return edit
 
 
 def step_of(agent: Agent, number: int = 1) -> Step:

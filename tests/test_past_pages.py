@@ -25,14 +25,6 @@ def append(content: str, label: str = "human") -> tuple[str, dict[str, str]]:
 
 
 @pytest.fixture
-def web(client: Client, agent: Agent, settings: Settings) -> Client:
-    """A browser in which the agent's owner is logged in."""
-    settings.ACCOUNTS = True
-    client.force_login(agent.owner)
-    return client
-
-
-@pytest.fixture
 def story(agent: Agent, model: FakeOpenAI, ask: Ask) -> Agent:
     """Five steps in three runs: pie is noted in the first, cake in the third."""
     model.script(calls(append("Pie")), text("Noted."), calls(append("Cake")), text("Too."))
@@ -282,6 +274,7 @@ def grow(agent: Agent, runs: int, steps: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_past_of_five_thousand_steps_takes_as_many_queries_as_a_short_one(
     story: Agent, web: Client
 ) -> None:

@@ -263,6 +263,7 @@ def noting_writes() -> Iterator[list[str]]:
         yield written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accounts", [False, True])
 def test_every_page_keeps_to_the_policy_and_looking_at_it_writes_nothing(
     accounts: bool, own: Agent, said: None, settings: Any, subtests: pytest.Subtests
@@ -288,6 +289,7 @@ def test_every_page_keeps_to_the_policy_and_looking_at_it_writes_nothing(
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_what_strangers_see_keeps_to_the_policy(own: Agent, settings: Any) -> None:
     with looking(None, settings, accounts=True) as client:
         for name, address in all_addresses(own).items():

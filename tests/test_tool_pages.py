@@ -56,12 +56,6 @@ def put_away(agent_state, text: str):
 '''
 
 
-@pytest.fixture
-def web(alice: User, settings: Settings) -> Client:
-    """Alice's browser."""
-    return browser(alice, settings)
-
-
 def browser(user: User, settings: Settings) -> Client:
     settings.ACCOUNTS = True
     client = Client()

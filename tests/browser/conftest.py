@@ -23,7 +23,7 @@ from playwright.sync_api import (
 from tests.fake_openai import FakeOpenAI
 from tests.server import MemoryWeb, eventually
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds; what is awaited comes at once, unless the machine is busy
 WIDE = {"width": 1440, "height": 900}
 

@@ -43,6 +43,12 @@ def open_at(page: Page, server: MemoryWeb, agent: str, query: str) -> None:
     caught_up(page, server, agent)
 
 
+def panels_rest(page: Page) -> None:
+    """Whatever the page meant to fetch for the events it was told of by now is drawn."""
+    page.evaluate("() => new Promise((done) => setTimeout(done, 301))")  # as panel.js waits 300 ms
+    expect(page.locator("[data-live][aria-busy]")).to_have_count(0)
+
+
 def queries(page: Page) -> str:
     return page.evaluate("() => location.search")  # type: ignore[no-any-return]
 
@@ -179,7 +185,7 @@ def test_a_tab_out_of_sight_is_not_fetched_and_is_right_when_it_is_opened(
     page.on("request", lambda request: asked.append(request.url))
     server.edit_block(agent, "Name: Charles")
     expect(block(page).locator(".value")).to_contain_text("Charles")
-    page.wait_for_timeout(600)
+    panels_rest(page)
     assert not [url for url in asked if "history" in url]
     tab(page, "History").click()
     expect(entry(page, 2)).to_contain_text("Charles")
@@ -223,7 +229,8 @@ def test_from_a_tool_call_to_its_edit_and_back_to_its_step(
     expect(entry(page, 1)).to_be_in_viewport()
     expect(entry(page, 1)).to_have_attribute("aria-current", "true")
     server.edit_block(agent, "Likes cherry pie")  # new ones do not belong in an old page
-    page.wait_for_timeout(700)
+    caught_up(page, server, agent)
+    panels_rest(page)
     expect(entry(page, 47)).to_have_count(0)
     entry(page, 1).get_by_role("link", name="step 1").click()
     expect(page).to_have_url(re.compile(r"#step-\d+$"))

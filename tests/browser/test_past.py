@@ -211,11 +211,14 @@ def test_the_right_end_of_the_slider_is_now(story: str, server: MemoryWeb, page:
 def test_what_happens_meanwhile_leaves_the_past_alone(
     story: str, server: MemoryWeb, model: FakeOpenAI, page: Page
 ) -> None:
+    heard: list[Any] = []
+    page.on("websocket", lambda socket: heard.append(socket))
     travel(page, server, story, 2)
+    page.on("request", lambda request: heard.append(request))
     before = page.locator(".in-the-past").inner_html()
     converse(server, story, model, "Meanwhile", calls(append("Was away")), text("Still here."))
-    page.wait_for_timeout(500)
     assert page.locator(".in-the-past").inner_html() == before
+    assert not heard, "nothing tells it, and it does not ask"
     page.get_by_role("link", name="Back to now").click()
     caught_up(page, server, story)
     expect(log(page)).to_contain_text("Still here.")

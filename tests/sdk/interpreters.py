@@ -18,7 +18,7 @@ from typing import Any, Self
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / ".venv-sdk"
 VERSIONS = ["0.1.42", "0.1.324", "1.12.0", "1.12.1"]
-PLAYER = Path(__file__).with_name("player.py")
+PLAYER = "tests.sdk.player"
 
 
 def make_pythons() -> None:
@@ -61,7 +61,8 @@ class Interpreter:
 
     def __enter__(self) -> Self:
         self._child = subprocess.Popen(
-            [python_with(self.version), "-u", "-W", "ignore", PLAYER, self.version],
+            [python_with(self.version), "-u", "-W", "ignore", "-m", PLAYER, self.version],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -5,9 +5,10 @@ The versions of the SDK name some methods in other words, and not every version 
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from scenarios import OLD, VERSION, block_of, items, user
+from tests.sdk.scenarios import OLD, VERSION, block_of, items, user
 
 MODEL = "openai/gpt-4o-mini"
 SOURCE = '''
@@ -95,8 +96,8 @@ def tools(client: Any) -> Any:
     call(client, "agents.tools.modify_approval agents.tools.update_approval", **named)
     client.agents.tools.detach(**both)
     detached = [each.name for each in items(client.agents.tools.list(agent_id=made.id))]
-    changed = {"tool_id": tool.id, "description": "Say it very loud"}
-    call(client, "tools.modify tools.update", **changed)
+    changed = SOURCE.replace("louder", "very loud")
+    call(client, "tools.modify tools.update", tool_id=tool.id, source_code=changed)
     tried = call(client, "tools.run_tool_from_source", source_code=SOURCE, args={"words": "hi"})
     described = client.tools.retrieve(tool.id).description
     call(client, "tools.upsert_base_tools tools.add_base_tool")
@@ -149,12 +150,104 @@ def passages(client: Any) -> Any:
     }
 
 
+def finished(client: Any, run_id: str, status: str = "completed") -> Any:
+    """The run once it has ended, which a version that streams runs has waited for already."""
+    for _ in range(500):
+        run = call(client, "runs.retrieve runs.retrieve_run", run_id=run_id)
+        if run.status == status:
+            return run
+        time.sleep(0.02)
+    raise AssertionError(f"After 10 s the run is still {run.status}.")
+
+
 def runs(client: Any) -> Any:
-    """A run in the background: its messages, its steps, what it used; then it is deleted."""
+    """A run in the background: its messages, its steps, what it used."""
     made = client.agents.create(name="runner", memory_blocks=[], model=MODEL)
     run = client.agents.messages.create_async(agent_id=made.id, messages=[user("Hello")])
-    chunks = call(client, "runs.stream runs.messages.stream", **following(run.id))
-    kinds = [chunk.message_type for chunk in chunks or ()]
-    while client.runs.retrieve(run.id).status != "completed" if OLD_NAMES else unfinished(run):
-        continue
-    return kinds
+    active = call(client, "runs.list_active runs.list_active_runs")
+    if OLD:
+        chunks = call(client, "runs.stream", run_id=run.id, starting_after=0)
+    else:
+        chunks = client.runs.messages.stream(run.id, starting_after=0)
+    streamed = chunks is None or [chunk.message_type for chunk in chunks][-1]
+    finished(client, run.id)
+    listed = items(call(client, "runs.list runs.list_runs"))
+    said = call(client, "runs.messages.list runs.list_run_messages", run_id=run.id)
+    usage = call(client, "runs.usage.retrieve runs.retrieve_run_usage", run_id=run.id)
+    steps = call(client, "runs.steps.list", run_id=run.id)
+    return {
+        "streamed": streamed,
+        "active": active is None or [each.id for each in active if each.id != run.id],
+        "listed": run.id in [each.id for each in listed],
+        "said": [each.message_type for each in items(said)],
+        "used": usage.total_tokens > 0,
+        "steps": steps is None or len(items(steps)),
+        "step": one_step(client),
+    }
+
+
+def taken_back(client: Any) -> Any:
+    """While the model is silent, another message waits; both runs are deleted."""
+    made = client.agents.create(name="waiter", memory_blocks=[], model=MODEL)
+    hello = {"agent_id": made.id, "messages": [user("Hello")]}
+    first = client.agents.messages.create_async(**hello)
+    second = client.agents.messages.create_async(**hello)
+    for run in (second, first):
+        call(client, "runs.delete runs.delete_run", run_id=run.id)
+    return finished(client, first.id, "cancelled").status
+
+
+def one_step(client: Any) -> Any:
+    """The newest step, all that can be asked of it."""
+    steps = items(call(client, "steps.list steps.list_steps", limit=1))
+    named = {"step_id": steps[0].id}
+    step = call(client, "steps.retrieve steps.retrieve_step", **named)
+    messages = call(client, "steps.messages.list", **named)
+    metrics = call(client, "steps.metrics.retrieve", **named)
+    for names in ("steps.trace.retrieve", "telemetry.retrieve_provider_trace"):
+        trace = call(client, names, **named)
+        assert trace is None or trace.request_json["messages"]
+    return {
+        "tokens": step.total_tokens > 0,
+        "messages": messages is None or len(items(messages)) > 0,
+        "metrics": metrics is None or metrics.id == step.id,
+    }
+
+
+def catalogue(client: Any) -> Any:
+    """What there is to choose from."""
+    health = call(client, "health.check health")
+    models = call(client, "models.list models.list_llms")
+    embeddings = call(client, "models.embeddings.list models.list_embedding_models")
+    again = call(client, "models.listembeddingmodels")
+    return {
+        "health": health.status,
+        "models": [model.handle for model in items(models)],
+        "embeddings": len(items(embeddings)),
+        "again": again is None or len(again),
+    }
+
+
+def people(client: Any) -> Any:
+    """Identities: counted, their agents and blocks, a property of theirs."""
+    given = {"identifier_key": "user-8", "name": "Dora", "identity_type": "user"}
+    made = client.identities.create(**given)
+    again = client.identities.upsert(**given)
+    client.agents.create(memory_blocks=[], model=MODEL, identity_ids=[made.id])
+    agents_of = call(client, "identities.agents.list", identity_id=made.id)
+    blocks_of = call(client, "identities.blocks.list", identity_id=made.id)
+    town = [{"key": "town", "value": "Riga", "type": "string"}]
+    call(client, "identities.properties.upsert", identity_id=made.id, request=town)
+    client.identities.modify(identity_id=made.id, name="Theodora")
+    shown = client.identities.retrieve(identity_id=made.id)
+    counted = call(client, "identities.count")
+    listed = [each.name for each in client.identities.list(identifier_key="user-8")]
+    client.identities.delete(identity_id=made.id)
+    return {
+        "same": again.id == made.id,
+        "agents": agents_of is None or len(items(agents_of)),
+        "blocks": blocks_of is None or len(items(blocks_of)),
+        "name": shown.name,
+        "counted": counted is None or counted >= 1,
+        "listed": listed,
+    }

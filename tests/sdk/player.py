@@ -3,8 +3,8 @@
     {"scenario": "simple_agent", "base_url": "http://127.0.0.1:8283", "given": {}}
     {"told": {...}, "requests": [["POST", "/v1/agents/", 200], ...]}
 
-`requests` is what the SDK sent meanwhile, and the status of each answer. It imports nothing of
-ours but the scenarios beside it.
+`requests` is what the SDK sent meanwhile, and the status of each answer. It imports nothing that
+needs more than that SDK.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import traceback
 from typing import Any
 
 import httpx
-import operations
-import scenarios
+
+from tests.sdk import operations, scenarios
 
 requests: list[Any] = []
 send = httpx.Client.send
@@ -42,7 +42,7 @@ def play(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    httpx.Client.send = noting  # type: ignore[assignment,method-assign]
+    httpx.Client.send = noting
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever else is printed
     for line in sys.stdin:
         print(json.dumps(play(json.loads(line))), file=answers, flush=True)

@@ -10,7 +10,7 @@ from tests.fake_openai import FakeOpenAI, calls, text, text_and_calls
 from tests.sdk.conftest import Play
 from tests.server import MemoryWeb
 
-pytestmark = [pytest.mark.sdk, pytest.mark.xdist_group("sdk")]
+pytestmark = pytest.mark.sdk
 BASE_TOOLS = [
     "send_message",
     "conversation_search",

@@ -20,10 +20,11 @@ from schemathesis.specs.openapi.checks import (
 
 from agents.accounts import owner
 from agents.memory import ChatMemory
-from agents.models import Agent, Editor, Passage, Run, Tool
+from agents.models import Agent, Editor, Identity, Passage, Run, Tool
 from tests.api_client import Api
 from tests.test_api_memory import PUSH
 
+pytestmark = pytest.mark.slow
 EXAMPLES = 12  # of each operation
 CHECKS = [
     not_a_server_error,
@@ -80,7 +81,11 @@ def something_there(connection_kept: None, monkeypatch: pytest.MonkeyPatch) -> N
     passage = Passage.insert(agent, "A text", by=Editor.person(owner()))
     run = agent.send("Hello", "key")
     step = run.steps.create(number=1, model="m", endpoint="e", status="done")
+    known = Identity.objects.create(
+        owner=owner(), identifier_key="user-7", name="Caren", identity_type="user"
+    )
     there.update(
+        identity_id=f"identity-{known.pk}",
         agent_id=f"agent-{agent.pk}",
         block_id=f"block-{agent.core_memory()[0].pk}",
         block_label="human",
@@ -123,6 +128,6 @@ def test_every_operation_is_named_once_and_told_of(db: None) -> None:
     document = Api().get("/openapi.json")
     operations = [each for path in document["paths"].values() for each in path.values()]
     names = [operation["operationId"] for operation in operations]
-    assert len(set(names)) == len(names) >= 65
+    assert len(set(names)) == len(names) >= 75
     assert all(operation["description"] for operation in operations)
     assert {"401", "404", "422"} <= operations[0]["responses"].keys()

@@ -1,6 +1,6 @@
 """Runs killed at each point in turn; a process of its own for test_kill.py.
 
-    python -m tests.killed_runs
+    python -m tests.slow.killed_runs
 
 For n = 1, 2, 3 … a fresh agent gets a message, and a child process that executes the run kills
 itself before the run's n-th transaction; the next child goes on with what was left. Ends when a

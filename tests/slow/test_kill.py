@@ -15,7 +15,7 @@ from tests.fake_openai import FakeOpenAI, calls, gated, stall, text
 from tests.openai_answers import Answer
 from tests.server import ROOT, MemoryWeb, eventually, key_of
 
-pytestmark = pytest.mark.sqlite_only
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 INTRODUCTION = "I am Sarah and I like cherry pie."
 
 
@@ -84,7 +84,7 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
     server = MemoryWeb(tmp_path / "data", model)
     server.data.mkdir()
     driver = subprocess.run(
-        [sys.executable, "-m", "tests.killed_runs"],
+        [sys.executable, "-m", "tests.slow.killed_runs"],
         cwd=ROOT,
         env=server.environment,
         capture_output=True,
