@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import os
@@ -136,6 +137,13 @@ def model_in_words() -> str:
         return f"none yet: {error}"
 
 
+def give_memory_back() -> None:
+    """What the start needed and serving does not, a first migration's tables above all."""
+    gc.collect()
+    with suppress(AttributeError, OSError):  # a C library without it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def serve(host: str, port: int) -> None:
     """Daphne, with nothing that closes a socket for being old."""
     from daphne.endpoints import build_endpoint_description_strings
@@ -151,7 +159,7 @@ def serve(host: str, port: int) -> None:
         application_close_timeout=2,
         server_name="memoryweb",
     )
-    gc.collect()
+    give_memory_back()
     gc.freeze()  # what was loaded stays: no use in looking through it again and again
     server.run()
     if not server.listening_addresses:
