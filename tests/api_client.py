@@ -14,6 +14,33 @@ from agents.loop import run_agent
 from agents.models import Run, Token
 
 SCOPES = ["read", "chat", "write", "tools"]
+PUSH = '''
+def task_queue_push(agent_state: "AgentState", task_description: str):
+    """
+    Push to a task queue stored in core memory.
+
+    Args:
+        task_description (str): A description of the next task.
+    """
+    import json
+    tasks = json.loads(agent_state.memory.get_block("tasks").value)
+    tasks.append(task_description)
+    agent_state.memory.update_block_value("tasks", json.dumps(tasks))
+    return None
+'''
+ADD = '''
+def add(a: int, b: int):
+    """
+    Add.
+
+    Args:
+        a: One.
+        b: Two.
+    """
+    print("adding")
+    return a + b
+'''
+NOWHERE = "00000000-0000-4000-8000-000000000099"
 
 
 class Api:

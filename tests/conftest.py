@@ -5,17 +5,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 
+import openai
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client, override_settings
 from pytest_django import Settings
 
+from agents.accounts import owner
 from agents.llm import endpoints
 from agents.loop import run_agent
-from agents.memory import ChatMemory
-from agents.models import Agent, BlockEdit, Run
+from agents.memory import BasicBlockMemory, ChatMemory
+from agents.models import Agent, Block, BlockEdit, Editor, Passage, Run, Step, Tool
+from agents.tools import Caller
 from tests.fake_openai import FakeOpenAI
+from tests.tool_pages import SHOUT
 
 Ask = Callable[..., Run]
 
@@ -77,10 +81,97 @@ def web(client: Client, alice: User, settings: Settings) -> Client:
 
 
 @pytest.fixture
+def bobs_web(bob: User, settings: Settings) -> Client:
+    """Bob's browser, there too."""
+    settings.ACCOUNTS = True
+    client = Client()
+    client.force_login(bob)
+    return client
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("olga")
+
+
+@pytest.fixture
+def desk(operator: User, settings: Settings) -> Client:
+    """The operator's browser, there too."""
+    settings.ACCOUNTS = True
+    client = Client()
+    client.force_login(operator)
+    return client
+
+
+@pytest.fixture
+def by(alice: User) -> Editor:
+    """Alice, by hand."""
+    return Editor.person(alice)
+
+
+@pytest.fixture
 def agent(alice: User) -> Agent:
     """Alice's agent, which knows Bob's name."""
     memory = ChatMemory(human="Name: Bob", persona="You are a helpful assistant")
     return Agent.create(alice, "Tutor", memory, system_prompt="You are a tutor.")
+
+
+@pytest.fixture
+def human(agent: Agent) -> Block:
+    """A block of Alice's agent."""
+    block = agent.block("human")
+    assert block is not None
+    return block
+
+
+@pytest.fixture
+def shared(agent: Agent, human: Block, alice: User) -> Agent:
+    """A second agent that holds the same block."""
+    other = Agent.objects.create(owner=alice, name="Second")
+    other.attach(human)
+    return other
+
+
+@pytest.fixture
+def rex(agent: Agent, by: Editor) -> Passage:
+    return Passage.insert(agent, "Rex is a dog", ["pets", "Bob, too"], by=by)
+
+
+@pytest.fixture
+def shout(alice: User) -> Tool:
+    return Tool.from_source(alice, SHOUT)
+
+
+@pytest.fixture
+def caller(agent: Agent) -> Caller:
+    """The agent in a step."""
+    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    return Caller(agent, Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call-1")
+
+
+@pytest.fixture
+def team(alice: User) -> Block:
+    """A block of Alice's that no agent holds."""
+    return Block.objects.create(owner=alice, label="team", value="Ten people")
+
+
+@pytest.fixture
+def bobs(bob: User) -> Agent:
+    """Bob's agent, without blocks."""
+    return Agent.create(bob, "Planner", BasicBlockMemory())
+
+
+@pytest.fixture
+def own(db: None) -> Agent:
+    """An agent of the one owner of a server without accounts."""
+    return Agent.create(owner(), "Own", ChatMemory(human="Name: Bob"))
+
+
+@pytest.fixture(scope="session")
+def anywhere() -> Iterator[openai.OpenAI]:
+    """One client for all tests: it takes longer to make than a test to run."""
+    with openai.OpenAI(base_url="http://unused", api_key="any", max_retries=0) as client:
+        yield client
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ from pytest_django import Settings
 
 from agents.api.states import BASE_TOOLS
 from agents.models import Agent, Event, Message
-from tests.api_client import Api, execute_at_once
+from tests.api_client import NOWHERE, PUSH, Api, execute_at_once
 from tests.fake_openai import FakeOpenAI, text
-from tests.test_api_memory import NOWHERE, PUSH
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.api_script import Script, events
 from tests.fake_openai import FakeOpenAI, gated, text
 from tests.site import Site, own_site
-from tests.test_api_live import Script, events
 
 pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
 

@@ -11,10 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from agents.models import Agent, Block, BlockShare, Identity
-from tests.api_client import Api
+from tests.api_client import NOWHERE, Api
 
 CAREN = {"identifier_key": "user-7", "name": "Caren", "identity_type": "user"}
-NOWHERE = "00000000-0000-4000-8000-000000000099"
 
 
 @pytest.fixture

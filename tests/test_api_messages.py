@@ -12,9 +12,8 @@ from pytest_django import Settings
 from agents.api import follow, searching
 from agents.api.schemas.messages import Told
 from agents.models import Agent, Approval, Message, Run
-from tests.api_client import Api, execute_at_once
+from tests.api_client import ADD, PUSH, Api, execute_at_once
 from tests.fake_openai import FakeOpenAI, calls, reasoning, status, text, text_and_calls
-from tests.test_api_memory import ADD, PUSH
 
 SENT = "id date message_type name otid sender_id step_id run_id is_err seq_id".split()  # noqa: SIM905
 

@@ -22,11 +22,6 @@ TOOLS = ["archival_memory_insert", "archival_memory_search", "conversation_searc
 
 
 @pytest.fixture
-def by(alice: User) -> Editor:
-    return Editor.person(alice)
-
-
-@pytest.fixture
 def agent(agent: Agent) -> Agent:
     agent.configure(tools=[*agent.tools, *TOOLS])
     return agent

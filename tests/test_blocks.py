@@ -29,19 +29,6 @@ THREE_LINES = "Name: Bob\nCity: Riga\nLikes: pie"
 
 
 @pytest.fixture
-def human(agent: Agent) -> Block:
-    block = agent.block("human")
-    assert block is not None
-    return block
-
-
-@pytest.fixture
-def by(alice: User) -> Editor:
-    """Alice, by hand."""
-    return Editor.person(alice)
-
-
-@pytest.fixture
 def in_step(agent: Agent) -> Editor:
     """The agent, in a step of its own."""
     run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)

@@ -21,8 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from agents.accounts import owner
 from agents.memory import ChatMemory
 from agents.models import Agent, Editor, Identity, Passage, Run, Tool
-from tests.api_client import Api
-from tests.test_api_memory import PUSH
+from tests.api_client import PUSH, Api
 
 pytestmark = pytest.mark.slow
 EXAMPLES = 12  # of each operation
