@@ -69,15 +69,17 @@ async def join(group: str, ear: Ear) -> None:
         _channel = Channel()
     _ears.setdefault(group, set()).add(ear)
     if _channel:
-        await _channel.join(group)
+        try:
+            await _channel.join(group)
+        except BaseException:  # the page comes again
+            _forget(group, ear)
+            raise
 
 
 async def leave(group: str, ear: Ear) -> None:
     """Let `ear` hear the group no more."""
     global _channel
-    ears = _ears.get(group, set())
-    ears.discard(ear)
-    if ears or _ears.pop(group, None) is None or _channel is None:
+    if not _forget(group, ear) or _channel is None:
         return
     await _channel.leave(group)
     if group in _ears:  # somebody joined meanwhile
@@ -85,6 +87,13 @@ async def leave(group: str, ear: Ear) -> None:
     elif not _ears and _channel:
         closing, _channel = _channel, None
         await closing.close()
+
+
+def _forget(group: str, ear: Ear) -> bool:
+    """Drop an ear; True if it was the group's last."""
+    ears = _ears.get(group, set())
+    ears.discard(ear)
+    return not ears and _ears.pop(group, None) is not None
 
 
 class Channel:
@@ -103,7 +112,10 @@ class Channel:
         await self.layer.group_add(group, await self.opening)
 
     async def leave(self, group: str) -> None:
-        await self.layer.group_discard(group, await self.opening)
+        try:
+            await self.layer.group_discard(group, await self.opening)
+        except Exception:  # what comes for the group finds no ear
+            logger.warning("The channel layer was not told that nobody listens.", exc_info=True)
 
     async def close(self) -> None:
         """Read no more. What the reader waits for may swallow one cancellation."""
