@@ -32,6 +32,10 @@
     if (said) new MutationObserver(number).observe(said, { childList: true, subtree: true });
   }
   number();
+  // What was typed before the scripts were there, or kept by the browser across a reload, is read too.
+  addEventListener("load", () => {
+    if (area.value !== area.defaultValue) area.dispatchEvent(new Event("input", { bubbles: true }));
+  });
 
   // -- keys ----------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import Chat, block, button, log, say
 from tests.fake_openai import FakeOpenAI, calls, text
@@ -66,6 +66,18 @@ def gone(server: MemoryWeb, page: Page, name: str) -> None:
     button(page, f"Delete {name}").click()
     expect(page.get_by_role("heading", name="Tools")).to_be_visible()
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+
+
+def test_source_typed_before_the_scripts_are_there_is_read(
+    page: Page, chat: Chat, agent: str, server: MemoryWeb
+) -> None:
+    def type_first(route: Route) -> None:
+        source(page).fill(COUNT)
+        route.continue_()
+
+    page.route("**/tool_editor*.js", type_first)
+    page.goto(f"{server.url}/tools/new/")
+    expect(told(page)).to_contain_text("Count words, and note how many there were.")
 
 
 def test_a_tool_is_written_tried_attached_and_called(
