@@ -60,7 +60,7 @@ install-hosted: $(HOSTED) ## the libraries for Postgres, Redis and workers
 test: $(DEV) ## lint, types and all tests, with a real browser and the real SDKs
 	@$(find_browser); $(call check,$(WITHOUT_BROWSER) && $(WITH_SDKS) && $(IN_BROWSER))
 
-test-fast: $(DEV) ## lint, types and the tests that start no browser, server or SDK: about a minute
+test-fast: $(DEV) ## lint, types and the tests that start no browser, server or SDK: two minutes
 	@$(call check,$(FAST))
 
 test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis

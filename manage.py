@@ -7,9 +7,20 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import Error
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    except Error as error:
+        from agents.models.database_errors import explained
+
+        if "--traceback" in sys.argv or not (words := explained(error)):
+            raise
+        sys.exit(words)
 
 
 if __name__ == "__main__":

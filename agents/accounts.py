@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY, get_user
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.http import HttpRequest
+from django.shortcuts import render
+
+from agents import bell
 
 OWNER = "owner"
+INVISIBLE = re.compile("[\u115f\u1160]")  # letters all the same, fillers of Hangul
+WRITTEN_TOGETHER = (  # Japanese, Korean, Chinese with its phonetic letters
+    {"CJK", "HIRAGANA", "KATAKANA"},
+    {"CJK", "HANGUL"},
+    {"CJK", "BOPOMOFO"},
+)
 
 
 def owner() -> User:
@@ -24,27 +40,66 @@ def owner() -> User:
         return made
 
 
+def user_of_session(session_key: str | None) -> User | None:
+    """Who is logged in in a browser's session, by the session and the person as they are now."""
+    request = HttpRequest()
+    request.session = SessionStore(session_key)
+    user = get_user(request)
+    return user if isinstance(user, User) else None
+
+
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Sign-up: the first account becomes the administrator and takes over the owner's agents."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.ACCOUNTS and (settings.SIGNUP_OPEN or not people().exists())
 
-    @transaction.atomic
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        one_at_a_time()
-        first = not people().exists()
-        user.is_staff = user.is_superuser = first
-        saved: User = super().save_user(request, user, form, commit=commit)
-        if first and commit:
-            take_over(saved)
-        return saved
+        """Make the account. Whether sign-up is open is looked at again, one at a time, as it may
+        have closed since the page was asked for."""
+        made: User = super().save_user(request, user, form, commit=False)  # hashes the password
+        if not commit:
+            return made
+        with transaction.atomic():
+            one_at_a_time()
+            if not self.is_open_for_signup(request):
+                raise ImmediateHttpResponse(render(request, "account/signup_closed.html"))
+            first = not people().exists()
+            made.is_staff = made.is_superuser = first
+            made.save()
+            if first:
+                take_over(made)
+        return made
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        if username.lower() == OWNER:
-            raise self.validation_error("username_taken")
-        cleaned: str = super().clean_username(username, shallow=shallow)
+        cleaned: str = super().clean_username(checked_name(username), shallow=shallow)
         return cleaned
+
+
+def checked_name(name: str) -> str:
+    """A user name that looks like no other person's, in its normal form; ValidationError if not."""
+    name = unicodedata.normalize("NFKC", name)
+    if name.lower() == OWNER:
+        raise ValidationError("This name is taken; choose another one.")
+    if "@" in name:
+        raise ValidationError("A user name has no '@', as it would look like an email address.")
+    if INVISIBLE.search(name):
+        raise ValidationError("This user name has a letter that cannot be seen; leave it out.")
+    scripts = {script_of(letter) for letter in name if letter.isalpha() or not letter.isascii()}
+    scripts -= {"MODIFIER"}
+    if len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER):
+        mixed = " and ".join(script.capitalize() for script in sorted(scripts))
+        raise ValidationError(
+            f"This user name mixes letters of several scripts ({mixed}), so that it could look like"
+            " another person's; use one."
+        )
+    return name
+
+
+def script_of(letter: str) -> str:
+    """The script of a letter or digit, by its name in Unicode: GREEK SMALL LETTER ALPHA."""
+    script = re.split("[ -]", unicodedata.name(letter, "?"))[0]
+    return "CJK" if script == "IDEOGRAPHIC" else script
 
 
 def one_at_a_time() -> None:
@@ -65,3 +120,21 @@ def take_over(user: User) -> None:
 
     for kind in (Agent, Block, Token, Tool):
         kind._default_manager.filter(owner__username=OWNER).update(owner=user)
+
+
+# -- what ends a log-in ----------------------------------------------------------------------------
+
+
+def person_changed(instance: User, **signal: Any) -> None:
+    """Have a person's sockets look whether they may stay; end the tokens of who was disabled."""
+    from .models import Token
+
+    if not instance.is_active:
+        Token.objects.of(instance).delete()
+    transaction.on_commit(lambda: bell.ring_login(instance.pk), robust=True)
+
+
+def session_ended(instance: Session, **signal: Any) -> None:
+    """Have the sockets of a session that was ended look whether they may stay."""
+    if user_id := instance.get_decoded().get(SESSION_KEY):
+        transaction.on_commit(lambda: bell.ring_login(int(user_id)), robust=True)

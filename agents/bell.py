@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 Carried = dict[str, Any]  # an event as the bell carries it: "seq", "kind", and "content" if drawn
 Ear = Callable[[list[Carried]], None]
 
+MOST_AT_ONCE = 20  # pages that join or leave at the same moment; each takes a connection to Redis
 AGAIN_SECONDS = 1.0  # before the channel layer is asked again after it failed
 LISTED = {"agent_changed", "run_began", "run_changed"}  # what the list of agents shows
 
@@ -53,6 +54,11 @@ def of_log(agent_id: UUID, every: bool) -> str:
 def of_user(user_id: int) -> str:
     """The group of a person's sockets."""
     return f"user.{user_id}"
+
+
+def of_login(user_id: int) -> str:
+    """The group of a person's sockets, rung when a log-in of theirs may have ended."""
+    return f"login.{user_id}"
 
 
 # -- listening -------------------------------------------------------------------------------------
@@ -101,6 +107,7 @@ class Channel:
 
     def __init__(self) -> None:
         self.layer: Any = channel_layers.make_backend("bell")  # its locks belong to this loop
+        self.asking = asyncio.Semaphore(MOST_AT_ONCE)
         self.opening = asyncio.create_task(self._open())
 
     async def _open(self) -> str:
@@ -109,11 +116,15 @@ class Channel:
         return name
 
     async def join(self, group: str) -> None:
-        await self.layer.group_add(group, await self.opening)
+        name = await self.opening
+        async with self.asking:
+            await self.layer.group_add(group, name)
 
     async def leave(self, group: str) -> None:
         try:
-            await self.layer.group_discard(group, await self.opening)
+            name = await self.opening
+            async with self.asking:
+                await self.layer.group_discard(group, name)
         except Exception:  # what comes for the group finds no ear
             logger.warning("The channel layer was not told that nobody listens.", exc_info=True)
 
@@ -163,6 +174,12 @@ def ring(agent: Agent, events: Sequence[Event]) -> None:
 def ring_gone(agent_id: UUID) -> None:
     """Tell everyone who looks at an agent that it is there no more."""
     _send([(of_agent(agent_id), [])])
+
+
+def ring_login(user_id: int) -> None:
+    """Tell a person's sockets to look whether their log-in has ended."""
+    if _may_hear(of_login(user_id)):
+        _send([(of_login(user_id), [])])
 
 
 def lets_rest(event: Event) -> bool:

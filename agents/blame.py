@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from agents.models import Block, BlockEdit
-from agents.models.block_edit import lines_differing, terminated
+from agents.text.diff import Change, Work, changes, terminated
 
-MOST_READ = 50_000_000  # characters of old values
+MOST_READ = 20_000_000  # characters of old values
 MOST_EDITS = 20_000
+MOST_STEPS = 10_000_000  # of comparing them
 
 
 class Line(NamedTuple):
@@ -42,17 +44,19 @@ def blame(block: Block) -> Blame:
     now = terminated(block.value)
     writers: dict[int, int] = {}  # line of the value → version that wrote it
     standing = {place: place for place in range(len(now))}  # line in `now` → line of the value
-    read = 0
+    read, work = 0, Work(MOST_STEPS)
     version = block.version
     edits = block.edits.filter(version__lte=block.version).order_by("-version")
     for version, before in edits.values_list("version", "before").iterator(chunk_size=200):
         if not standing:
             break
         read += len(before)
-        if read > MOST_READ or block.version - version >= MOST_EDITS:
+        if read > MOST_READ or block.version - version >= MOST_EDITS or work.left <= 0:
             break
         was = terminated(before)
-        standing = carried_back(was, now, standing, writers, version)
+        work.left -= len(was)
+        differing = changes(was, now, work)
+        standing = carried_back(differing, standing, writers, version)
         now = was
     else:
         version = 0
@@ -67,23 +71,19 @@ def blame(block: Block) -> Blame:
 
 
 def carried_back(
-    was: list[str],
-    now: list[str],
-    standing: dict[int, int],
-    writers: dict[int, int],
-    version: int,
+    differing: Sequence[Change], standing: dict[int, int], writers: dict[int, int], version: int
 ) -> dict[int, int]:
-    """Where the lines of `now` that still want a writer stood in `was`, the version before.
+    """Where the lines that still want a writer stood in the version before.
 
     Those that were not there are `version`'s, which is noted in `writers`.
     """
     earlier: dict[int, int] = {}
-    shift, changes = 0, iter(lines_differing(was, now))
-    change = next(changes, None)
+    shift, coming = 0, iter(differing)
+    change = next(coming, None)
     for place, line in sorted(standing.items()):
         while change and place >= change[3]:
             shift = change[1] - change[3]
-            change = next(changes, None)
+            change = next(coming, None)
         if change and place >= change[2]:
             writers[line] = version
         else:

@@ -15,7 +15,7 @@ from agents.forms import TextAsTyped
 from agents.models import Block, BlockShare
 from agents.models.message import NO_TEXT
 
-SETTINGS = ["limit", "kind", "schema", "read_only", "ask_before_write"]
+SETTINGS = [name for name in Block.IN_FORMS if name not in ("label", "description")]
 
 
 class SchemaField(forms.JSONField):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from django.db import close_old_connections
 
+from agents import engine
 from agents.models import Agent, Approval
+from agents.models.database_errors import unavailable
+from agents.models.searchable import make_all_terms
 
 logger = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
@@ -23,12 +27,23 @@ def start() -> None:
 def _keep_doing() -> None:
     purged = time.monotonic()  # the start has just done it
     while True:
-        try:
-            Approval.objects.all().expire()
-            if time.monotonic() - purged > DAY:
-                Agent.objects.purge_expired()
-                purged = time.monotonic()
-        except Exception:  # tried again at the next turn
-            logger.exception("A chore failed.")
-            close_old_connections()
+        attempt(engine.take_up)
+        attempt(Approval.objects.all().expire)
+        attempt(make_all_terms)
+        if time.monotonic() - purged > DAY and attempt(Agent.objects.purge_expired):
+            purged = time.monotonic()
         time.sleep(EVERY_SECONDS)
+
+
+def attempt(chore: Callable[[], object]) -> bool:
+    """Do a chore; False where it failed, and is tried again at the next turn."""
+    try:
+        chore()
+        return True
+    except Exception as error:
+        if words := unavailable(error):
+            logger.warning("A chore waits. %s", words)
+        else:
+            logger.exception("A chore failed.")
+        close_old_connections()
+        return False

@@ -6,23 +6,26 @@ one before it told, and what left since.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from agents.context import Context
-from agents.history import Sent, dumps
 from agents.llm import Endpoint, ModelCall, ModelError
+from agents.llm.rendering import Sent, dumps
 from agents.models import Agent, Compaction, Event, Message, Run
-from agents.models.compaction import LONGEST_SUMMARY
+from agents.text.excerpts import cut, sampled, shortened
 
 FULL = 0.85  # of the window: past it, old exchanges leave
 ROOMY = 0.40  # of the window: so much stays at most, unless the last exchange is larger
 CHUNK = 0.6  # of the window: so much is summarised at once
 MOST_CHUNKS = 20  # model calls for one summary; what is older than that gets excerpts
 LOOK_SECONDS = 0.2
+MOST_WORDS, LEAST_WORDS = 300, 40  # of a summary, as the model is told
+ANSWER_SHARE = 0.25  # of the window: the limit of an answer, so that no model goes on for ever
+LEAST_ANSWER = 1024  # tokens
 RETRY_AFTER = timedelta(minutes=1)
 EXCERPT = 160  # characters of a message in a mechanical summary
 LONGEST_MECHANICAL = 4000  # characters
@@ -35,7 +38,7 @@ INSTRUCTIONS = (
     " leave the agent's view, and your summary will stand for it. Keep what later answers may"
     " depend on: facts and names, decisions, promises, open questions, what the person wants and"
     " how they feel about it. Where there is an earlier summary, take over what still matters of"
-    " it. Write plain sentences, at most 300 words, and nothing besides the summary."
+    " it. Write plain sentences, at most {words} words, and nothing besides the summary."
 )
 
 
@@ -44,17 +47,25 @@ def is_full(context: Context) -> bool:
     return context.tokens() > FULL * context.window
 
 
-def leaving(context: Context, *, all_but_last: bool = False) -> list[Sent]:
-    """The oldest whole exchanges whose leaving makes the context roomy; the last never leaves."""
-    size, count = context.size, 0
+def leaving(context: Context, *, all_but_last: bool = False, steps: bool = True) -> list[Sent]:
+    """The oldest whole exchanges whose leaving makes the context roomy; the last never leaves.
+
+    Where there is only the last, its oldest `steps` leave, and the newest stays: a run of many
+    steps may fill a window by itself.
+    """
+    history = context.history
+    later = [place for place, sent in enumerate(history) if sent.first > history[0].first]
+    begins = [place for place in later if history[place].begins]
+    if steps and not begins:
+        begins = [place for place in later if history[place].steps]
+    size, count, place = context.size, 0, 0
     roomy = ROOMY * context.window * context.bytes_per_token
-    for index, sent in enumerate(context.history):
-        if index and sent.begins:
-            count = index
-            if size <= roomy and not all_but_last:
-                break
-        size -= sent.size
-    return list(context.history[:count])
+    for count in begins:
+        size -= sum(sent.size for sent in history[place:count])
+        place = count
+        if size <= roomy and not all_but_last:
+            break
+    return list(history[:count])
 
 
 def compact(
@@ -65,12 +76,14 @@ def compact(
     RunStopped or RunLost where the run does not go on; no failure of the model stops it.
     """
     agent = run.agent
-    gone = leaving(context, all_but_last=all_but_last)
+    gone = leaving(context, all_but_last=all_but_last, steps=run.aside is None)
     if not gone:
         return None
     run.doing("Summarising older messages")
-    first, last = gone[0].number, gone[-1].number
-    messages = Message.objects.filter(agent=agent, number__range=(first, last), aside=False)
+    first, last = gone[0].first, context.history[len(gone)].first - 1
+    messages = Message.objects.filter(
+        agent=agent, number__range=(first, last), aside=False, left_out=None
+    )
     summary, author, error = summarise(run, context, endpoint, model, context.summary, messages)
     after = context.size - sum(sent.size for sent in gone)
     after += len(summary.encode()) - len(context.summary.encode())
@@ -103,28 +116,33 @@ def summarise(
     messages: Iterable[Message],
 ) -> tuple[str, str, str]:
     """A summary of an earlier one and of messages: its text, its author, and what went wrong."""
-    most = int(CHUNK * context.window * context.bytes_per_token)
+    most, longest = int(CHUNK * context.window * context.bytes_per_token), context.longest_summary
     chunks = list(chunked(transcript(messages), most))
     older, chunks = chunks[:-MOST_CHUNKS], chunks[-MOST_CHUNKS:]
     if older:
-        summary = mechanical(summary, [line for chunk in older for line in chunk])
+        summary = mechanical(summary, [line for chunk in older for line in chunk], longest)
     try:
         for chunk in chunks:
-            summary = ask(run, endpoint, model, summary, chunk)
+            summary = ask(run, endpoint, model, summary, chunk, context)
     except ModelError as error:
-        return mechanical(context.summary, transcript(messages)), Author.MECHANICAL, str(error)
+        lines = list(transcript(messages))
+        return mechanical(context.summary, lines, longest), Author.MECHANICAL, str(error)
     return summary, Author.MODEL, ""
 
 
-def ask(run: Run, endpoint: Endpoint, model: str, summary: str, lines: list[str]) -> str:
+def ask(
+    run: Run, endpoint: Endpoint, model: str, summary: str, lines: list[str], context: Context
+) -> str:
     """One call of the model; ModelError where it gives no summary."""
     earlier = f"Earlier summary:\n{summary}\n\n" if summary else ""
     asked = f"{earlier}The conversation:\n" + "\n".join(lines)
+    words = max(min(MOST_WORDS, context.longest_summary // 8), LEAST_WORDS)
     body = {
         "model": model,
         "stream": True,
+        context.dialect.limit: max(int(ANSWER_SHARE * context.window), LEAST_ANSWER),
         "messages": [
-            {"role": "system", "content": INSTRUCTIONS},
+            {"role": "system", "content": INSTRUCTIONS.format(words=words)},
             {"role": "user", "content": asked},
         ],
     }
@@ -137,7 +155,7 @@ def ask(run: Run, endpoint: Endpoint, model: str, summary: str, lines: list[str]
     told = call.answer.content.strip()
     if not told:
         raise ModelError(f"{endpoint} gave no summary.")
-    return told[:LONGEST_SUMMARY]
+    return shortened(told, context.longest_summary)
 
 
 def again(run: Run, context: Context, endpoint: Endpoint, model: str) -> bool:
@@ -193,23 +211,11 @@ def chunked(lines: Iterable[str], most: int) -> Iterator[list[str]]:
         yield lot
 
 
-def mechanical(summary: str, lines: Iterable[str]) -> str:
-    """A summary without a model: the beginnings of what was said, the newest if it is long."""
-    excerpts = [cut(" ".join(line.split()), EXCERPT) for line in lines]
-    kept: list[str] = []
-    left = LONGEST_MECHANICAL - min(len(summary), LONGEST_MECHANICAL // 2)
-    for excerpt in reversed(excerpts):
-        left -= len(excerpt) + 1
-        if left < 0:
-            kept.append(f"({len(excerpts) - len(kept):,} older lines are not told here.)")
-            break
-        kept.append(excerpt)
-    earlier = [cut(summary, LONGEST_MECHANICAL // 2)] if summary else []
-    return "\n".join([*earlier, *reversed(kept)])
-
-
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def mechanical(summary: str, lines: Sequence[str], longest: int) -> str:
+    """A summary without a model: what the earlier one says, and lines from all that left."""
+    most = min(LONGEST_MECHANICAL, longest)
+    earlier = shortened(summary, most // 2)
+    return "\n".join(filter(None, [earlier, sampled(lines, most - len(earlier), EXCERPT)]))
 
 
 def too_large(agent: Agent, context: Context) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from agents.diff import Piece
-from agents.history import Sent
+from agents.llm.rendering import Sent
+from agents.text.diff import Piece, Work, changes
+from agents.text.json import pretty_value
 
-LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*\\n)")
-MOST_COMPARED = 4_000_000  # lines before by lines after; comparing takes quadratic time
+MOST_STEPS = 4_000_000  # of all comparisons on a page
 GROUPS = ("Model and options", "Tool definitions", "System message", "Messages")
 
 Key = tuple[int, Any, int]  # a group's place in GROUPS, what is compared with what, which of them
@@ -61,8 +59,9 @@ def compare(
     """
     old, new = entries(sent, sent_history), entries(now, now_history)
     found: dict[int, list[Row]] = defaultdict(list)
+    work = Work(MOST_STEPS)
     for key in sorted(old.keys() | new.keys(), key=order(old, new)):
-        found[key[0]].append(row(old.get(key), new.get(key)))
+        found[key[0]].append(row(old.get(key), new.get(key), work))
     return [Group(GROUPS[place], rows) for place, rows in sorted(found.items())]
 
 
@@ -91,20 +90,7 @@ def entries(body: bytes, history: Sequence[Sent]) -> dict[Key, Entry]:
     return found
 
 
-def pretty(text: str) -> str:
-    """JSON to be read by a person; as it stands where it is none."""
-    try:
-        return pretty_value(json.loads(text))
-    except ValueError:
-        return text
-
-
-def pretty_value(value: Any) -> str:
-    """A value as JSON, with a line break after each that is written `\\n` in a text."""
-    return LINE_BREAK.sub("\\1\n", json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def row(sent: Entry | None, now: Entry | None) -> Row:
+def row(sent: Entry | None, now: Entry | None, work: Work) -> Row:
     """An entry in both, or in one of them."""
     if sent is None:
         assert now
@@ -113,7 +99,7 @@ def row(sent: Entry | None, now: Entry | None) -> Row:
         return Row(sent.title, "removed", [Piece("removed", sent.text)], [])
     if sent.text == now.text:
         return Row(sent.title, "same", [Piece("same", sent.text)], [])
-    pieces = list(lines_compared(sent.text.split("\n"), now.text.split("\n")))
+    pieces = list(lines_compared(sent.text.split("\n"), now.text.split("\n"), work))
     return Row(
         sent.title,
         "changed",
@@ -122,26 +108,14 @@ def row(sent: Entry | None, now: Entry | None) -> Row:
     )
 
 
-def lines_compared(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+def lines_compared(old: Sequence[str], new: Sequence[str], work: Work) -> Iterator[Piece]:
     """The difference of two texts in stretches of whole lines, those they share included."""
-    start, most = 0, min(len(old), len(new))
-    while start < most and old[start] == new[start]:
-        start += 1
     end = 0
-    while end < most - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    yield from stretch("same", old[:start])
-    before, after = old[start : len(old) - end], new[start : len(new) - end]
-    if len(before) * len(after) > MOST_COMPARED:
-        yield from (*stretch("removed", before), *stretch("added", after))
-    else:
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        for tag, a, b, c, d in matcher.get_opcodes():
-            if tag == "equal":
-                yield from stretch("same", before[a:b])
-            else:
-                yield from (*stretch("removed", before[a:b]), *stretch("added", after[c:d]))
-    yield from stretch("same", old[len(old) - end :])
+    for a, b, c, d in changes(old, new, work):
+        yield from stretch("same", new[end:c])
+        yield from (*stretch("removed", old[a:b]), *stretch("added", new[c:d]))
+        end = d
+    yield from stretch("same", new[end:])
 
 
 def stretch(kind: str, lines: Sequence[str]) -> list[Piece]:

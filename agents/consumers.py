@@ -10,21 +10,31 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 
 from agents import bell, fragments
-from agents.background import in_thread
-from agents.models import Agent, Event
+from agents.background import in_thread, on_behalf_of
+from agents.live.commands import (
+    CommandError,
+    accept_message,
+    find_agent,
+    number,
+    parse,
+    stop_current_run,
+)
+from agents.live.login import Login, LoginEnded
+from agents.models import Agent, Event, LimitReached
+from agents.models.database_errors import unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +43,7 @@ MOST_BYTES = 1_000_000  # in flight
 BATCH = 100  # events read from the log at once
 LOOK_SECONDS = 15.0  # how often the log is looked at, rung or not
 ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
-KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+LOGGED_OUT = 4401  # the code that a socket is closed with when its log-in has ended
 LIST_SECONDS = 0.5  # the list of agents is drawn at most so often
 
 Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
@@ -43,35 +53,59 @@ class AgentGone(Exception):
     """The agent a page shows was deleted, or is no longer the person's."""
 
 
-class CommandError(Exception):
-    """A command that cannot be carried out, and why, for the page to show."""
-
-
 class PageConsumer(AsyncWebsocketConsumer):
     """One open page of one person."""
 
-    async def connect(self) -> None:
-        self.user = cast("User", self.scope["user"])
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket, and leave no listener behind, however it ends."""
         self.agent_id: UUID | None = None
+        self.tasks: list[asyncio.Task[None]] = []
+        self.login = Login(scope)
+        self.user = self.login.user
+        if settings.ACCOUNTS:
+            on_behalf_of.set(self.user.pk)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self.let_go()
+
+    async def connect(self) -> None:
         self.seq = 0
         self.carried: deque[bell.Carried] = deque(maxlen=BATCH)
         self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
         self.rung, self.acked = asyncio.Event(), asyncio.Event()
-        self.tasks: list[asyncio.Task[None]] = []
         self.list_waits = False
         self.behind = True  # the log has, or may have, what the page has not
         if not self.user.is_authenticated:
-            await self.close(4401)
+            await self.close(LOGGED_OUT)
             return
         await bell.join(bell.of_user(self.user.pk), self.agents_changed)
+        await bell.join(bell.of_login(self.user.pk), self.login.tell)
         await self.accept()
-        self.tasks.append(asyncio.create_task(self.pump()))
+        self.tasks += [asyncio.create_task(self.pump()), asyncio.create_task(self.guard())]
 
-    async def disconnect(self, code: int) -> None:
-        for task in getattr(self, "tasks", []):
-            task.cancel()
+    async def guard(self) -> None:
+        """End the socket when its log-in has ended."""
+        await self.login.watch()
+        await self.end(LOGGED_OUT)
+
+    async def end(self, code: int) -> None:
+        """Close the socket, and send nothing more."""
+        self.stop_tasks()
+        await self.close(code)
+
+    def stop_tasks(self) -> None:
+        this = asyncio.current_task()
+        for task in self.tasks:
+            if task is not this:
+                task.cancel()
+
+    async def let_go(self) -> None:
+        """Listen no more."""
+        self.stop_tasks()
         if self.user.is_authenticated:
             await bell.leave(bell.of_user(self.user.pk), self.agents_changed)
+            await bell.leave(bell.of_login(self.user.pk), self.login.tell)
         await self.unfollow()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -85,11 +119,26 @@ class PageConsumer(AsyncWebsocketConsumer):
         body: dict[str, Any] = {}
         try:
             body = parse(text_data)
+            if not self.was_awaited(body):
+                await self.login.admit()
             await self.commands()[body["command"]](body)
-        except CommandError as error:
+        except (CommandError, LimitReached) as error:
             await self.refuse(str(error), body)
         except ValidationError as error:
             await self.refuse(" ".join(error.messages), body)
+        except LoginEnded:
+            await self.end(LOGGED_OUT)
+        except Exception as error:
+            if not (words := unavailable(error)):
+                raise
+            if body.get("command") == "follow":
+                await self.close(1011)  # the page reconnects, and asks again
+                return
+            await self.refuse(f"{words} That was not done; try again in a moment.", body)
+
+    def was_awaited(self, body: dict[str, Any]) -> bool:
+        """Whether a command acknowledges what is in flight, which costs nothing and counts not."""
+        return body["command"] == "ack" and bool(self.in_flight)
 
     def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
         return {
@@ -223,48 +272,6 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 
 # -- what is done on a thread ----------------------------------------------------------------------
-
-
-def parse(text: str | None) -> dict[str, Any]:
-    """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
-    try:
-        given = json.loads(text or "")
-    except (ValueError, RecursionError):
-        raise CommandError("That was not JSON.") from None
-    body = given.get("body", given) if isinstance(given, dict) else None
-    if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
-        raise CommandError("That is no command this server knows: follow, ack, send or stop.")
-    return body
-
-
-def number(body: dict[str, Any], name: str) -> int:
-    value = body.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise CommandError(f"'{name}' must be a number, 0 or more.")
-    return value
-
-
-def find_agent(user: User, body: dict[str, Any]) -> Agent:
-    """The person's agent that a command names."""
-    try:
-        agent = Agent.find_visible_to(user, UUID(str(body.get("agent"))))
-    except ValueError:
-        agent = None
-    if agent is None:
-        raise CommandError("There is no such agent.")
-    return agent
-
-
-def accept_message(user: User, body: dict[str, Any]) -> None:
-    text, key = body.get("text"), body.get("key")
-    if not isinstance(text, str) or not isinstance(key, str) or not KEY.fullmatch(key):
-        raise CommandError("A message needs 'text' and a 'key' of at most 100 letters and digits.")
-    find_agent(user, body).send(text, key)
-
-
-def stop_current_run(user: User, body: dict[str, Any]) -> None:
-    if run := find_agent(user, body).current_run():
-        run.stop()
 
 
 def draw_list(user: User, agent_id: UUID | None) -> str:

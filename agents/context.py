@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from agents.history import Sent, dumps, history
+from agents.history import history
+from agents.llm.dialects import STRICTEST, Dialect
+from agents.llm.rendering import Sent, dumps
 from agents.llm.windows import DEFAULT
 from agents.memory import compile_blocks, template_of
 from agents.models import Agent, Block, Compaction
+from agents.models.compaction import LONGEST_SUMMARY
+from agents.text.excerpts import shortened
 from agents.tools import Offered, of_agent, schemas, speaks_by_tool
 
+SUMMARY_SHARE = 0.1  # of the window: so much a summary may take
 BYTES_PER_TOKEN = 4.0  # until an endpoint has reported what a request of this agent came to
 
 
@@ -42,6 +47,8 @@ class Context:
     window: int = DEFAULT
     bytes_per_token: float = BYTES_PER_TOKEN
     options: dict[str, Any] = field(default_factory=dict)
+    dialect: Dialect = STRICTEST
+    offered: Sequence[str] = ()  # the tools' names
 
     @property
     def system(self) -> str:
@@ -58,11 +65,12 @@ class Context:
     def body(self, model: str) -> bytes:
         """The request's body, byte for byte as it is sent."""
         tools = f'"tools":{self.tools},' if self.tools else ""
-        options = "".join(f"{dumps(name)}:{dumps(value)}," for name, value in self.options.items())
+        given = {"stream_options": {"include_usage": True}} if self.dialect.stream_options else {}
+        given |= self.options
+        options = "".join(f"{dumps(name)}:{dumps(value)}," for name, value in given.items())
         messages = ",".join([dumps({"role": "system", "content": self.system}), *self.parts()])
         return (
-            f'{{"model":{dumps(model)},"stream":true,"stream_options":{{"include_usage":true}},'
-            f'{options}{tools}"messages":[{messages}]}}'
+            f'{{"model":{dumps(model)},"stream":true,{options}{tools}"messages":[{messages}]}}'
         ).encode()
 
     def parts(self) -> Iterator[str]:
@@ -80,6 +88,11 @@ class Context:
         """Bytes of all that is sent, but for the few around the messages."""
         return self.fixed + len(self.told.encode()) + sum(sent.size for sent in self.history)
 
+    @property
+    def longest_summary(self) -> int:
+        """Characters that a summary may have, so that it never fills the window."""
+        return min(LONGEST_SUMMARY, int(SUMMARY_SHARE * self.window * self.bytes_per_token))
+
     def tokens(self, size: int | None = None) -> int:
         """So many bytes, or all, in tokens."""
         return round((self.size if size is None else size) / self.bytes_per_token)
@@ -87,7 +100,8 @@ class Context:
 
 def core_memory(agent: Agent, blocks: list[Block]) -> str:
     """The agent's blocks through its prompt template."""
-    return compile_blocks(blocks, template_of(agent.prompt_template, agent.memory_class))
+    template = template_of(agent.prompt_template, agent.memory_class)
+    return compile_blocks(blocks, template, agent.owner_id)
 
 
 def compile_context(
@@ -96,30 +110,42 @@ def compile_context(
     aside: int | None = None,
     offered: Offered | None = None,
     heartbeat: bool | None = None,
+    dialect: Dialect = STRICTEST,
+    at_most: int | None = None,
+    asks: bool = False,
 ) -> Context:
     """What the agent's model would be sent now.
 
-    `window` in tokens is the model's own, where the agent sets none; `aside` a run whose messages
-    are not part of the conversation (a reflection); `offered` the tools it may call, if not all;
-    `heartbeat` whether it can ask for one, if not as the agent's tools have it.
+    `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
+    endpoint was found to take; `aside` a run whose messages are not part of the conversation (a
+    reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
+    one, if not as the agent's tools have it; `dialect` the form its endpoint takes;
+    `asks` that it is sent as it is, and not looked at.
     """
     blocks = agent.core_memory()
     compaction = Compaction.newest(agent)
     offered = offered or Offered(list(of_agent(agent).values()))
     heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
     tools = schemas(offered.tools, heartbeat=heartbeat)
-    return Context(
+    window = agent.context_window or window or DEFAULT
+    demanded = tools and offered.bound and dialect.tool_choice
+    context = Context(
         prompt=agent.system_prompt,
         core_memory=core_memory(agent, blocks),
         metadata=metadata(agent),
-        summary=compaction.summary if compaction else "",
+        summary="",
         tools=dumps(tools) if tools else "",
-        history=history(agent, aside),
+        history=history(agent, dialect, aside, asks=asks),
         blocks=blocks,
-        window=agent.context_window or window or DEFAULT,
+        window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
-        options={"tool_choice": "required"} if tools and offered.bound else {},
+        options={"tool_choice": "required"} if demanded else {},
+        dialect=dialect,
+        offered=[tool.name for tool in offered.tools],
     )
+    if compaction:  # written when the window was larger, perhaps
+        context.summary = shortened(compaction.summary, context.longest_summary)
+    return context
 
 
 def metadata(agent: Agent) -> str:

@@ -9,8 +9,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
+from agents import typed
 from agents.models import (
     Agent,
+    AgentTag,
+    Approval,
     Block,
     BlockEdit,
     Compaction,
@@ -21,21 +24,10 @@ from agents.models import (
     Run,
     Step,
 )
+from agents.models.limits import check_agents
 from agents.past import PastBlock, blocks_at, ended_at
 
 BATCH = 1000  # rows written at once
-SETTINGS = (
-    "system_prompt",
-    "model",
-    "memory_class",
-    "prompt_template",
-    "tools",
-    "tool_rules",
-    "max_steps",
-    "context_window",
-    "bytes_per_token",
-    "reflect_every",
-)
 Row = TypeVar("Row", bound=models.Model)
 
 
@@ -45,38 +37,37 @@ def fork(step: Step, name: str, owner: User) -> Agent:
 
     Its blocks are its own, also where those of the first agent are shared.
     """
+    check_agents(owner)
     first = step.run.agent
-    agent = Agent(owner=owner, name=name, **{field: getattr(first, field) for field in SETTINGS})
+    agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
+    agent.name = name
     agent.context_from = (step.request or {}).get("from", 0)
     agent.save(force_insert=True)
+    AgentTag.put(agent, first.tagged.values_list("tag", flat=True))
+    agent.identities.set(first.identities.filter(owner=owner))
     past = blocks_at(step)
     blocks = {block.id: copied_block(agent, block) for block in past}
     runs = copied_runs(agent, step)
     steps = copied_steps(step, runs, blocks)
     copied_ledgers(past, blocks, steps)
     copied_messages(agent, step, runs, steps)
+    copied_approvals(steps)
     copied_rest(agent, step, runs)
     agent.record(Event.of(Event.Kind.AGENT_CHANGED))
     return agent
 
 
 def copied_block(agent: Agent, past: PastBlock) -> Block:
+    """A block as it was then; of what no ledger keeps, as it is now, if it is still there."""
     old = Block.objects.filter(pk=past.id).first()
-    block = Block(
-        owner=agent.owner,
-        label=past.label,
-        limit=max(past.limit, len(past.value)),
-        value=past.value,
-        version=past.version,
-    )
-    if old:
-        block.description, block.read_only = old.description, old.read_only
-        block.ask_before_write, block.kind, block.schema = (
-            old.ask_before_write,
-            old.kind,
-            old.schema,
-        )
+    settings = {field: getattr(old, field) for field in Block.SETTINGS} if old else {}
+    block = Block(owner=agent.owner, value=past.value, version=past.version, **settings)
+    block.label, block.limit = past.label, max(past.limit, len(past.value))
+    if typed.wrong(block.kind, block.schema, block.value):  # it became a list or object later
+        block.kind, block.schema = Block.Kind.TEXT, None
     block.save(force_insert=True)
+    if old:
+        block.identities.set(old.identities.filter(owner=agent.owner))
     agent.hold(block)
     return block
 
@@ -137,13 +128,25 @@ def copied_messages(agent: Agent, step: Step, runs: dict[int, Run], steps: dict[
         row.agent = agent
         row.run = runs.get(row.run_id) if row.run_id else None
         row.step = steps.get(row.step_id) if row.step_id else None
+        if row.left_out is not None and row.left_out > agent.message_count:
+            row.left_out = None  # that was later
         if row.status == Message.Status.DRAFT:
             row.content, row.reasoning = row.so_far
             row.status = Message.Status.BROKEN
 
-    copies(old.order_by("number"), change)
     agent.message_count = numbers["last"] or 0
+    copies(old.order_by("number"), change)
     agent.save(update_fields=["message_count"])
+
+
+def copied_approvals(steps: dict[int, Step]) -> None:
+    """What people said of the copied steps' calls; nobody is asked a second time."""
+    decided = Approval.objects.filter(step__in=list(steps)).exclude(status=Approval.Status.PENDING)
+
+    def change(row: Approval) -> None:
+        row.step = steps[row.step_id]
+
+    copies(decided.order_by("pk"), change)
 
 
 def copied_rest(agent: Agent, step: Step, runs: dict[int, Run]) -> None:

@@ -10,6 +10,7 @@ from django import forms
 from django.contrib.auth.models import User
 
 from agents import tools
+from agents.llm.choices import check_choice
 from agents.memory import CLASSES, TEMPLATES, Memory
 from agents.models import Agent, Block, Tool
 from agents.tools.memory_methods import method_tools
@@ -41,6 +42,14 @@ class TemplateField(forms.ChoiceField):
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
+def chosen_model(form: forms.ModelForm) -> str:
+    """The model's handle, which may be chosen, or is what it was."""
+    handle = str(form.cleaned_data["model"])
+    if "model" in form.changed_data:
+        check_choice(handle)
+    return handle
+
+
 class NewAgentForm(forms.ModelForm):
     """A new agent, without its blocks."""
 
@@ -59,6 +68,9 @@ class NewAgentForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("initial", {"system_prompt": SYSTEM_PROMPT})
         super().__init__(*args, **kwargs)
+
+    def clean_model(self) -> str:
+        return chosen_model(self)
 
     def create(self, owner: User, blocks: list[Block]) -> Agent:
         """Make the agent, with these blocks."""
@@ -188,17 +200,7 @@ class AgentForm(forms.ModelForm):
 
     class Meta:
         model = Agent
-        fields = [
-            "name",
-            "model",
-            "system_prompt",
-            "tools",
-            "tool_rules",
-            "prompt_template",
-            "reflect_every",
-            "max_steps",
-            "context_window",
-        ]
+        fields = Agent.IN_FORMS
         field_classes = {"system_prompt": TextAsTyped}
         widgets = {"system_prompt": forms.Textarea(attrs={"rows": 8})}
 
@@ -215,6 +217,9 @@ class AgentForm(forms.ModelForm):
         described = {n: text for family in families.values() for n, text in family.items()}
         chosen.widget.described = described
         rules.widget.tool_names = list(described)
+
+    def clean_model(self) -> str:
+        return chosen_model(self)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -11,24 +11,24 @@ import time
 from functools import partial
 
 from django.db import transaction
-from django.utils import timezone
 
 from agents import requests, tools
 from agents.compaction import again, compact, is_full, too_large
 from agents.context import Context, compile_context
-from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, resolve
+from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
 from agents.llm.windows import window_of
 from agents.models import Agent, Event, Message, Run, Step
-from agents.models.event import forget_texts
+from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
 from agents.models.message import Said
 from agents.models.statements import find, insert, update
-from agents.tool_calls import Return, answer_call, call_tools, end_turn
+from agents.runs.failures import fail, keep_partial, left_behind, settle, stop, wait_or_fail
+from agents.tool_calls import call_tools, end_turn
 
 logger = logging.getLogger(__name__)
 
-RETRIES = 2
-RETRY_SECONDS = 1.0  # where the endpoint does not say how long to wait; doubled each time
+MOST_TRIES = 20  # of workers at one run; each before the last died over it
+LOOKED_BACK = 1000  # steps, for how much a model has read
 LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
 FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
 
@@ -45,19 +45,23 @@ def run_agent(run_id: int) -> None:
     run.agent = agent
     try:
         run.take()
+        if run.tries > MOST_TRIES:
+            fail(run, f"The server stopped {MOST_TRIES} times while it worked on this message.")
+            return
         if run.kind == Run.Kind.COMPACTION:
             make_room(run)
             return
-        step, failures = left_behind(run, "The server stopped while the model was answering."), 0
+        step, failures = left_behind(run, "Interrupted while the model was answering."), 0
         while run.status == Run.Status.RUNNING:
             try:
                 step = step or take_step(run)
                 call_tools(run, step)
                 step, failures = None, 0
             except ModelError as error:
-                failures += 1
                 step = None
-                wait_or_fail(run, error, failures)
+                if not error.adapted:
+                    failures += 1
+                    wait_or_fail(run, error, failures)
     except RunStopped:
         stop(run)
     except ModelError as error:
@@ -65,6 +69,8 @@ def run_agent(run_id: int) -> None:
     except RunLost:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
     except Exception as error:
+        if unavailable(error):
+            raise  # nothing can be stored on the run now; the engine goes on with it later
         logger.exception("Run %s failed.", run_id)
         words = f"memoryweb itself failed ({type(error).__name__}); the server's log says where."
         run.refresh_from_db()
@@ -84,7 +90,7 @@ def take_step(run: Run) -> Step:
     context = fitting_context(run, endpoint, model)
     body = context.body(model)
     step, message = begin_step(run, endpoint, model, context, body)
-    call = ModelCall(endpoint, body)
+    call = ModelCall(endpoint, body, context.offered)
     try:
         stream(run, message, call)
         complete(run, step, message, call.answer)
@@ -93,19 +99,40 @@ def take_step(run: Run) -> Step:
         raise
     except ModelError as error:
         keep_partial(run, step, message, call.answer, Step.Status.FAILED, str(error))
-        if error.too_long and compact(run, context, endpoint, model, all_but_last=True):
-            error.retry = True
+        error.adapted = learn_from(error, run, context, endpoint, model)
         raise
     finally:
         call.close()
+    facts.confirm(endpoint, model)
     return step
+
+
+def learn_from(
+    error: ModelError, run: Run, context: Context, endpoint: Endpoint, model: str
+) -> bool:
+    """Take in what an endpoint's refusal tells; whether the next request will be another one."""
+    if not error.too_long:
+        return facts.adapt(endpoint, model, error)
+    run.agent.learn_size(context.size, error.asked)
+    if error.window and not has_read(endpoint, model, error.window, run.taken[-1]):
+        facts.learn_window(endpoint, model, error.window, error.said)
+        context.window = min(context.window, error.window)
+    context.bytes_per_token = run.agent.bytes_per_token or context.bytes_per_token
+    return compact(run, context, endpoint, model, all_but_last=True) is not None
+
+
+def has_read(endpoint: Endpoint, model: str, tokens: int, last: Step) -> bool:
+    """Whether a model took more tokens of late: what a refusal quotes may be anybody's words."""
+    steps = Step.objects.filter(pk__gt=last.pk - LOOKED_BACK, pk__lte=last.pk)
+    return steps.filter(endpoint=str(endpoint), model=model, prompt_tokens__gt=tokens).exists()
 
 
 def make_room(run: Run) -> None:
     """Compact as far as it goes, because a person asked for it."""
     if not run.made_room:  # else it was interrupted right after
         endpoint, model = resolve(run.agent.model)
-        context = compile_context(run.agent, window_of(endpoint, model))
+        dialect = facts.dialect_of(endpoint, model)
+        context = compile_context(run.agent, window_of(endpoint, model), dialect=dialect)
         compact(run, context, endpoint, model, all_but_last=True)
     with transaction.atomic():
         run.go_on()
@@ -115,15 +142,28 @@ def make_room(run: Run) -> None:
 def fitting_context(run: Run, endpoint: Endpoint, model: str) -> Context:
     """What the model is sent: compacted where it nears the window. ModelError if it cannot fit."""
     agent = run.agent
-    window, offered = window_of(endpoint, model), tools.offered(run)
-    compiled = partial(compile_context, agent, window, run.aside, offered, run.speaks_by_tool)
+    compiled = partial(
+        compile_context,
+        agent,
+        window_of(endpoint, model),
+        run.aside,
+        tools.offered(run),
+        run.speaks_by_tool,
+        facts.dialect_of(endpoint, model),
+        facts.window_learned(endpoint, model),
+        asks=True,
+    )
     context = compiled()
     if not run.taken and again(run, context, endpoint, model):
         context = compiled()
-    if is_full(context):
+    wanted = run.wants_room
+    if wanted:
+        run.wants_room = False
+        update(run, "wants_room")
+    if wanted or is_full(context):
         if error := too_large(agent, context):
             raise ModelError(error)
-        if compact(run, context, endpoint, model):
+        if compact(run, context, endpoint, model, all_but_last=wanted):
             context = compiled()
     return context
 
@@ -195,8 +235,9 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
     calls = answer.tool_calls()
     run.go_on(f"Calling {calls[0].name}" if calls else None)
     settle(message, answer, Message.Status.COMPLETE)
-    message.tool_calls = [call._asdict() for call in calls]
-    update(message, "content", "reasoning", "tool_calls", "status")
+    message.tool_calls = [call.stored() for call in calls]
+    message.extra = answer.extra(facts.signer(step.endpoint, step.model))
+    update(message, "content", "reasoning", "tool_calls", "extra", "status")
     step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
     run.agent.learn_size(step.context_bytes, answer.prompt_tokens)
     if calls:
@@ -206,82 +247,3 @@ def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
     end_turn(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
-
-
-def settle(message: Message, answer: Answer, status: str) -> None:
-    """Take an answer into its message; the pieces in the log are done with."""
-    message.content, message.reasoning = answer.content, answer.reasoning
-    message.status = status
-    forget_texts(message)
-
-
-@transaction.atomic
-def keep_partial(
-    run: Run, step: Step, message: Message, answer: Answer, status: str, error: str = ""
-) -> None:
-    """Keep what a model had said before it was stopped or broke off, marked as such."""
-    run.hold()
-    stopped = status == Step.Status.STOPPED and answer.content.strip()
-    settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
-    update(message, "content", "reasoning", "status")
-    step.status, step.error, step.finished_at = status, error, timezone.now()
-    step.store()
-    run.agent.record(step.changed())
-
-
-# -- what goes wrong -------------------------------------------------------------------------------
-
-
-def left_behind(run: Run, error: str) -> Step | None:
-    """What broke off in the middle: a draft is put aside, a step with tool calls can go on."""
-    step = run.taken[-1] if run.taken else None
-    if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
-        return None
-    if step.status == Step.Status.CALLING:
-        return step
-    message = step.message
-    assert message is not None
-    keep_partial(run, step, message, Answer(*message.so_far), Step.Status.FAILED, error)
-    return None
-
-
-def wait_or_fail(run: Run, error: ModelError, failures: int) -> None:
-    """Wait before the model is asked again, or end the run with the reason."""
-    if not error.retry or failures > RETRIES:
-        fail(run, str(error))
-        return
-    seconds = error.retry_after
-    if seconds is None:
-        seconds = RETRY_SECONDS * 2 ** (failures - 1)
-    run.doing(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        time.sleep(min(LOOK_SECONDS, left))
-        run.go_on()
-
-
-def stop(run: Run) -> None:
-    """End a run because a person stopped it; calls that have not run get a return that says so."""
-    try:
-        with transaction.atomic():
-            run.hold()
-            step = run.taken[-1] if run.taken else None
-            if step and step.status == Step.Status.CALLING:
-                for call in step.unanswered():
-                    content = "Error: not run, because the person stopped the agent."
-                    answer_call(run, step, call, Return(content, failed=True), None)
-                step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
-                step.store()
-            run.end(Reason.CANCELLED)
-    except RunLost:
-        logger.info("Run %s was stopped elsewhere.", run.pk)
-
-
-def fail(run: Run, error: str) -> None:
-    """End a run with an error, in a sentence."""
-    try:
-        with transaction.atomic():
-            run.hold()
-            run.end(Reason.ERROR, error)
-    except RunLost:
-        logger.info("Run %s failed, and is executed elsewhere.", run.pk)

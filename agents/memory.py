@@ -9,46 +9,44 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import lru_cache
 from types import FunctionType
 from typing import ClassVar, Self
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
-from jinja2 import Template
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agents.models import Block, Editor, MemoryRefusal
 from agents.models.agent import Agent
 from agents.models.block import DEFAULT_LIMIT
-
-TAGS_TEMPLATE = (
-    "{% for block in blocks %}"
-    '<{{ block.label }} characters="{{ block.value|length }}/{{ block.limit }}">\n'
-    "{{ block.value }}\n"
-    "</{{ block.label }}>{% if not loop.last %}\n{% endif %}{% endfor %}"
-)
-JSON_TEMPLATE = "[MEMORY]\n{{ values|json }}"
-
-_sandbox = ImmutableSandboxedEnvironment(keep_trailing_newline=True)
-_sandbox.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
+from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE, BlockText, compile_texts
 
 
-@lru_cache(maxsize=256)
-def _template(source: str) -> Template:
-    return _sandbox.from_string(source)
+def compile_blocks(blocks: Iterable[Block], template: str, owner_id: int | None = None) -> str:
+    """Core memory as the model of this owner's agent sees it."""
+    return compile_texts(texts_of(blocks, owner_id), template)
 
 
-def compile_blocks(blocks: Sequence[Block], template: str) -> str:
-    """Core memory as the model sees it.
-
-    The template gets `blocks` (a list), `memory` (label → block) and `values` (label → value).
-    """
-    by_label = {block.label: block for block in blocks}
-    values = {block.label: block.value for block in blocks}
-    return _template(template).render(blocks=list(blocks), memory=by_label, values=values)
+def texts_of(blocks: Iterable[Block], owner_id: int | None = None) -> list[BlockText]:
+    """What a template is given of each block; whose it is, where it is not this owner's."""
+    blocks = list(blocks)
+    others = {block.owner_id for block in blocks} - {owner_id, None} if owner_id else set()
+    people = User.objects.in_bulk(others) if others else {}
+    return [
+        BlockText(
+            label=block.label,
+            value=block.value,
+            limit=block.limit,
+            description=block.description,
+            read_only=block.read_only,
+            owner=people[block.owner_id].get_username() if block.owner_id in people else "",
+            kind=block.kind,
+            name=block.name,
+        )
+        for block in blocks
+    ]
 
 
 class Memory:

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from agents.diff import Piece, words_changed
 from agents.models import Agent, Block, BlockEdit, Step
+from agents.text.diff import Piece, words_changed
 
 MOST_STEPS = 2**31  # of an agent; what is asked for beyond, no database can count to
 
@@ -26,6 +26,7 @@ class PastBlock:
     value: str
     before: str
     description: str = ""
+    owner_id: int | None = None
 
     def pieces(self) -> list[Piece]:
         """The value with what the step changed."""
@@ -69,12 +70,8 @@ def blocks_at(step: Step) -> list[PastBlock]:
         ends[str(edit.block_id)] = edit.version
     wanted = {(entry["id"], entry["version"]) for entry in held} | set(ends.items())
     values = values_of(wanted)
-    descriptions = dict(
-        Block.objects.filter(pk__in=[entry["id"] for entry in held]).values_list(
-            "pk", "description"
-        )
-    )
-    described = {str(pk): text for pk, text in descriptions.items()}
+    there = Block.objects.filter(pk__in=[entry["id"] for entry in held])
+    now = {str(block.pk): block for block in there.only("description", "owner_id")}
     return [
         PastBlock(
             id=entry["id"],
@@ -83,7 +80,8 @@ def blocks_at(step: Step) -> list[PastBlock]:
             version=ends[entry["id"]],
             value=values.get((entry["id"], ends[entry["id"]]), ""),
             before=values.get((entry["id"], entry["version"]), ""),
-            description=described.get(entry["id"], ""),
+            description=now[entry["id"]].description if entry["id"] in now else "",
+            owner_id=now[entry["id"]].owner_id if entry["id"] in now else None,
         )
         for entry in held
     ]

@@ -14,10 +14,11 @@ from jinja2 import TemplateError
 
 from agents.compaction import FULL
 from agents.context import Context, Section, sections
-from agents.memory import compile_blocks
+from agents.memory import texts_of
 from agents.models import Agent, Block
 from agents.past import steps_of
 from agents.prices import Price, dollars, price_of
+from agents.text.core_memory import BlockText, compile_texts
 
 STEPS_SHOWN = 200
 FEWEST_PLACES = 40  # for bars in the chart, so that the first ones are no wider than later ones
@@ -59,12 +60,21 @@ class Picture:
     full_tokens: int
 
 
-def picture(context: Context, blocks: Sequence[Block], template: str, model: str) -> Picture:
-    """A context drawn to the scale of its window, or of itself where it is larger."""
+def picture(
+    context: Context,
+    blocks: Sequence[Block],
+    template: str,
+    model: str,
+    owner_id: int | None = None,
+) -> Picture:
+    """A context drawn to the scale of its window, or of itself where it is larger.
+
+    `owner_id` is the agent's owner, to whom the blocks of others are shown as theirs.
+    """
     price, used = price_of(model), context.tokens()
     scale = max(context.window, used, 1)
     there = [each for each in sections(context) if each.size]
-    parts = [part for each in there for part in parts_of(each, blocks, template)]
+    parts = [part for each in there for part in parts_of(each, blocks, template, owner_id)]
     free = max(context.window - used, 0)
     tokens = [*(context.tokens(part.size) for part, _ in parts), free]
     parts.append((Section("free", "Free", "", 0), ""))
@@ -113,11 +123,14 @@ def in_dollars(price: Price | None, prompt: int, completion: int = 0) -> str:
     return dollars(price.of(prompt, completion)) if price else ""
 
 
-def parts_of(section: Section, blocks: Sequence[Block], template: str) -> list[tuple[Section, str]]:
+def parts_of(
+    section: Section, blocks: Sequence[Block], template: str, owner_id: int | None
+) -> list[tuple[Section, str]]:
     """A section, with core memory as a part for each block; each with the block's label."""
     if section.kind != "core_memory" or not blocks:
         return [(section, "")]
-    texts = [alone(block, template) for block in blocks]
+    every = texts_of(blocks, owner_id)
+    texts = [alone(block, template, every) for block in every]
     sizes = split(section.size, [len(text.encode()) for text in texts])
     return [
         (Section(f"block-{block.pk}", f"Block {block.label}", text, size), block.label)
@@ -125,10 +138,10 @@ def parts_of(section: Section, blocks: Sequence[Block], template: str) -> list[t
     ]
 
 
-def alone(block: Block, template: str) -> str:
+def alone(block: BlockText, template: str, every: Sequence[BlockText]) -> str:
     """A block as the template compiles it by itself; its value where that needs the others."""
     try:
-        return compile_blocks([block], template)
+        return compile_texts([block], template, among=every)
     except TemplateError:
         return f"{block.label}\n{block.value}"
 

@@ -24,8 +24,11 @@ nothing had to be."""
 
 
 def reflect(agent: Agent) -> Run:
-    """Have the agent reflect, after what goes on."""
-    return Run.start(agent, INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION)
+    """Have the agent reflect, after what goes on; one reflection waits at most."""
+    waiting = Run.objects.queued().filter(agent=agent, kind=Run.Kind.REFLECTION).first()
+    return waiting or Run.start(
+        agent, INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION
+    )
 
 
 def reflect_if_due(agent: Agent) -> Run | None:

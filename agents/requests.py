@@ -13,6 +13,7 @@ from typing import Any
 
 from agents.context import Context
 from agents.history import history_between
+from agents.llm.dialects import Dialect
 from agents.models import Agent, Part, Step
 
 TEXTS = ("prompt", "core_memory", "summary", "tools")
@@ -41,6 +42,7 @@ def kept(agent: Agent, context: Context, body: bytes, aside: int | None) -> dict
             for b in context.blocks
         ],
         "options": context.options,
+        "dialect": context.dialect.changes(),
     }
     if aside is not None:
         made_of["aside"] = aside
@@ -61,15 +63,18 @@ def sent(step: Step) -> Request | None:
     named = dict.fromkeys(TEXTS, "") | {
         name: texts.get(sha256, "") for name, sha256 in made_of["parts"].items()
     }
+    dialect = Dialect(**made_of.get("dialect", {}))
+    history = history_between(agent, made_of["from"], made_of["to"], made_of.get("aside"), dialect)
     context = Context(
         prompt=named["prompt"],
         core_memory=named["core_memory"],
         summary=named["summary"],
         tools=named["tools"],
         metadata=made_of["metadata"],
-        history=history_between(agent, made_of["from"], made_of["to"], made_of.get("aside")),
+        history=history,
         window=step.window,
         options=made_of["options"],
+        dialect=dialect,
     )
     if step.prompt_tokens:
         context.bytes_per_token = context.size / step.prompt_tokens

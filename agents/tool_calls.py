@@ -11,6 +11,7 @@ from django.db import transaction
 
 from agents import tools
 from agents.models import Approval, ApprovalNeeded, MemoryRefusal, Message, Run, Step, ToolCall
+from agents.models.database_errors import unavailable
 from agents.models.message import storable
 from agents.models.statements import insert
 from agents.search import hybrid
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 Reason = Run.Reason
 Decided = Approval.Status
 LAST_STEP = "the last step allowed"
+NO_WORD_YET = "said nothing to the person yet, so the agent is asked for its answer"
 PATIENCE = 3  # steps in a row without a call, where a rule wants one
 
 
@@ -120,6 +122,8 @@ class Call:
         except (ToolError, MemoryRefusal) as error:
             content = f"Error: {error}"
         except Exception as error:
+            if unavailable(error):
+                raise
             logger.exception("The tool %s failed.", self.call.name)
             content = (
                 f"Error: the tool {self.call.name} failed with {type(error).__name__}: {error}"
@@ -137,7 +141,12 @@ class Call:
         if refusal := self.rules.refusal(self.call.name, self.run.called()):
             raise ToolError(refusal)
         self.arguments()
-        return self.rules.asks(self.call.name) and not self.caller.approved
+        return self.asks() and not self.caller.approved
+
+    def asks(self) -> bool:
+        """Whether a person must approve the call, by the agent's rules or by the tool itself."""
+        by_default = bool(self.tool and self.tool.needs_approval)
+        return self.rules.asks(self.call.name, by_default=by_default)
 
     def arguments(self) -> dict[str, object]:
         """What the tool is called with; ToolError where that does not fit it."""
@@ -158,8 +167,11 @@ class Call:
 
     def ask(self, prepared: Prepared | None) -> None:
         """Ask a person, showing what the call would write to memory."""
-        asks = self.rules.asks(self.call.name)
-        why = f"{self.call.name} needs approval" if asks else "A block asks before it is written"
+        why = (
+            f"{self.call.name} needs approval"
+            if self.asks()
+            else "A block asks before it is written"
+        )
         Approval.ask(self.run, self.step, self.call.id, why, self.changes(prepared))
 
     def changes(self, prepared: Prepared | None) -> list[object]:
@@ -244,6 +256,8 @@ def follow(run: Run, step: Step, offered: dict[str, Tool]) -> None:
         step.end("a rule says what comes next, so the agent goes on")
     elif going := next((call.name for call in done if rules.goes_on(call.name)), None):
         step.end(f"a rule says that the turn goes on after {going}")
+    elif not rules.missing(called) and expects_answer(run):
+        step.end(NO_WORD_YET)
     else:
         end_turn(run, step, "asked for no heartbeat", Reason.NO_HEARTBEAT)
 
@@ -261,6 +275,17 @@ def end_turn(run: Run, step: Step, outcome: str, reason: str) -> None:
         step.end(LAST_STEP, Reason.MAX_STEPS)
     else:
         step.end(f"a rule says that {wanted} must be called before the turn ends")
+
+
+def expects_answer(run: Run) -> bool:
+    """Whether a person waits for a word that did not come, and the agent was not asked for it."""
+    spoken = any(name in tools.ENDING for name in run.called())
+    return run.role == Message.Role.USER and not spoken and not was_asked(run)
+
+
+def was_asked(run: Run) -> bool:
+    """Whether the agent was given a step only to answer the person."""
+    return any(step.outcome == NO_WORD_YET for step in run.taken)
 
 
 def only_talked(run: Run) -> bool:

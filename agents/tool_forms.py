@@ -13,8 +13,9 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from agents.forms import TextAsTyped
 from agents.models import Agent
 from agents.models.tool import LONGEST_RETURN, LONGEST_SOURCE, Tool
+from agents.tools.attaching import asks_by_default
 from agents.tools.custom import Definition, SourceError, read_source
-from agents.tools.rules import TYPES, Rule
+from agents.tools.rules import TYPES, Rule, Rules
 
 EXAMPLE = '''\
 def note_deadline(agent_state: "AgentState", what: str, date: str, urgent: bool = False):
@@ -68,6 +69,12 @@ class ToolForm(forms.Form):
     tags = forms.CharField(
         required=False, max_length=5000, help_text="For yourself, with commas between them."
     )
+    default_requires_approval = forms.BooleanField(
+        required=False,
+        label="Needs approval",
+        help_text="You see each call before it is made, whichever agent makes it. An agent’s rules"
+        " may say otherwise.",
+    )
 
     def __init__(self, *args: Any, tool: Tool, **kwargs: Any) -> None:
         self.tool, self.line, self.named = tool, 0, tool.name
@@ -80,6 +87,7 @@ class ToolForm(forms.Form):
             if tool.return_char_limit < LONGEST_RETURN
             else None,
             "tags": ", ".join(tool.tags),
+            "default_requires_approval": tool.default_requires_approval,
         }
         super().__init__(*args, **kwargs)
         self.use_required_attribute = False
@@ -193,8 +201,10 @@ class RulesForm(forms.Form):
     def __init__(self, *args: Any, agent: Agent, name: str, **kwargs: Any) -> None:
         self.agent, self.name = agent, name
         self.stored = [rule for rule in agent.tool_rules if rule["tool_name"] == name]
+        self.by_default = asks_by_default(agent, name)
         kinds = {rule["type"] for rule in self.stored}
         kwargs["initial"] = {kind: kind in kinds for kind in PLAIN} | {
+            "requires_approval": Rules(self.stored).asks(name, by_default=self.by_default),
             "max_count_limit": most(self.stored),
             "children": children(self.stored, "constrain_child_tools"),
             "unlocks": children(self.stored, "parent_last_tool"),
@@ -209,12 +219,16 @@ class RulesForm(forms.Form):
         so do those about a tool's return, which no form makes."""
         given = self.cleaned_data
         wanted: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
+        stored = {rule["type"]: rule for rule in self.stored}
+        if self.by_default and "requires_approval" not in wanted:
+            wanted["no_approval"] = {}
+        elif self.by_default and "requires_approval" not in stored:
+            del wanted["requires_approval"]  # the tool itself says it
         for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
             if given[field]:
                 wanted[kind] = {"children": given[field]}
         if given["max_count_limit"]:
             wanted["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
-        stored = {rule["type"]: rule for rule in self.stored}
         by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
         return by_return + [
             {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
@@ -237,7 +251,7 @@ def children(rules: list[Rule], kind: str) -> list[str]:
 def in_words(rules: list[Rule]) -> list[str]:
     """A tool's rules as a person says them."""
     kinds = {rule["type"] for rule in rules}
-    said = [TYPES[kind] for kind in PLAIN if kind in kinds]
+    said = [TYPES[kind] for kind in (*PLAIN, "no_approval") if kind in kinds]
     if limit := most(rules):
         said.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
     for kind, words in FOLLOWED.items():

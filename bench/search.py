@@ -1,4 +1,5 @@
-"""How fast search is at 100,000 passages: one agent with all of them, and a hundred with 1,000.
+"""How fast search is at 100,000 passages: one agent with all of them, and a hundred with 1,000; and
+at 100,000 messages of one agent, where neighbours of what is found are looked at too.
 
 `python -m bench.search` makes them in the database that the settings name, and prints its figures
 as JSON; `python -m tests.hosted_services -- python -m bench.search --table` does on Postgres.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -58,6 +60,7 @@ def figures(samples: int, vectors: bool) -> list[Figure]:
     many = [make_agent(f"One of {MANY}") for _ in range(MANY)]
     for agent in many:
         write_passages(agent, language, EACH)
+    write_messages(one, language, ALL)
     settle()
     questions = {
         "a rare word": lambda: language.word(5_000, 30_000),
@@ -69,6 +72,8 @@ def figures(samples: int, vectors: bool) -> list[Figure]:
         (f"search of {ALL:,}: {name}", "ms", searches(itertools.repeat(one), q, samples), 20)
         for name, q in questions.items()
     ]
+    recalls = timed(lambda: recall(one, questions["a question"]()), samples)
+    found.append((f"search of {ALL:,} messages: a question", "ms", recalls, 20))
     each = searches(itertools.cycle(many), questions["a question"], samples)
     found.append((f"search of one of {MANY} agents' {EACH:,}: a question", "ms", each, 20))
     found.append((f"insert at {ALL:,}", "ms", timed(lambda: insert(one, language), samples), 5))
@@ -143,6 +148,13 @@ def search(agent: Agent, query: str) -> object:
     return search(Passages(agent), query, 10)
 
 
+def recall(agent: Agent, query: str) -> object:
+    from agents.search.hybrid import search
+    from agents.search.scope import Messages
+
+    return search(Messages(agent), query, 10)
+
+
 def insert(agent: Agent, language: Language) -> object:
     from agents.models import Editor, Passage
 
@@ -167,6 +179,17 @@ def write_passages(agent: Agent, language: Language, count: int) -> None:
     for _ in range(0, count, BATCH):
         passages = [Passage(text=language.text(), **own) for _ in range(min(BATCH, count))]
         Passage.objects.bulk_create(passages)
+
+
+def write_messages(agent: Agent, language: Language, count: int) -> None:
+    from agents.models import Message
+
+    own, roles = {"agent": agent}, ("user", "assistant")
+    for first in range(1, count + 1, BATCH):
+        Message.objects.bulk_create(
+            Message(number=number, role=roles[number % 2], content=language.text(), **own)
+            for number in range(first, first + BATCH)
+        )
 
 
 def write_vectors(agent: Agent, vectors: Callable[[int], np.ndarray]) -> None:
@@ -209,6 +232,7 @@ def main() -> None:
     parser.add_argument("--no-vectors", action="store_true", help="lexical search only")
     parser.add_argument("--table", action="store_true", help="a table instead of JSON")
     chosen = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     django.setup()
     call_command("migrate", verbosity=0, interactive=False)
     made = figures(chosen.samples, not chosen.no_vectors)

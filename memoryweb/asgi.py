@@ -17,6 +17,7 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 
 from agents.routing import websocket_urlpatterns
+from memoryweb.bodies import Bounded
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
 
 
@@ -32,7 +33,7 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": Bounded(http),
         "websocket": SameOriginSocket(
             AuthMiddlewareStack(SingleUserSocket(URLRouter(websocket_urlpatterns)))  # type: ignore[arg-type]
         ),

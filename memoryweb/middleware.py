@@ -10,8 +10,11 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
+from django.shortcuts import render
 
 from agents.accounts import owner
+from agents.models.limits import LimitReached, check_requests
+from agents.pages.turns import turn_of
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -21,14 +24,17 @@ POLICY = (
     " frame-ancestors 'none'; manifest-src 'self'"
 )
 API = "/v1/"  # has a door of its own, agents/api/door.py
+ACCOUNTS_WANTED = "Set MEMORYWEB_ACCOUNTS=1, so that people log in."
 PROXY_HEADERS = {
-    *("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip"),
-    *("via", "cf-connecting-ip", "true-client-ip", "x-client-ip"),
+    *("forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"),
+    *("cf-connecting-ip", "fastly-client-ip", "fly-client-ip", "cdn-loop", "x-proxyuser-ip"),
+    *("x-original-host", "x-original-url", "x-envoy-external-address", "x-amzn-trace-id"),
 }
 
 
-class ContentSecurityPolicy:
-    """No inline script or style, nothing from elsewhere, on every page."""
+class PageHeaders:
+    """What every page says: no inline script or style, nothing from elsewhere, and none is kept, as
+    it is for one person's eyes. Static files do not come this far."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -37,6 +43,7 @@ class ContentSecurityPolicy:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Referrer-Policy", "same-origin")
+        response.headers.setdefault("Cache-Control", "no-store")
         return response
 
 
@@ -53,13 +60,8 @@ class SingleUser:
         if settings.ACCOUNTS or request.path_info.startswith(API):
             return self.get_response(request)
         request.get_host()  # DisallowedHost unless it is a name of this machine
-        if not from_this_machine(
-            request.META.get("REMOTE_ADDR", ""), set(map(header, request.META))
-        ):
-            return refusal(
-                "memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1 to let"
-                " others log in."
-            )
+        if words := wrong_way(*way_of(request)):
+            return refusal(words)
         origin = request.headers.get("Origin")
         if origin is not None and not same_origin(origin, request.get_host()):
             return refusal("memoryweb answers its own pages only.")
@@ -67,22 +69,84 @@ class SingleUser:
         return self.get_response(request)
 
 
+class Turns:
+    """How many pages of one person are drawn at once: more wait for their turn, and where too many
+    wait, or one too long, it is a 429. Each takes a thread, and on Postgres a connection."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not settings.ACCOUNTS or not request.user.pk:
+            return self.get_response(request)
+        try:
+            with turn_of(request.user.pk):
+                return self.get_response(request)
+        except LimitReached as limit:
+            return limited(request, limit)
+
+
+class Limits:
+    """How much one person may ask for: each POST counts, and a limit that is reached is a 429."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.ACCOUNTS and request.method == "POST" and request.user.pk:
+            try:
+                check_requests(request.user.pk)
+            except LimitReached as limit:
+                return limited(request, limit)
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return limited(request, error) if isinstance(error, LimitReached) else None
+
+
+def limited(request: HttpRequest, limit: LimitReached) -> HttpResponse:
+    """429: the sentence, in the page or as one, and when to try again."""
+    template = "agents/_refusal.html" if "HX-Request" in request.headers else "429.html"
+    response = render(request, template, {"error": str(limit)}, status=429)
+    response.headers["Retry-After"] = str(limit.seconds)
+    return response
+
+
 def refusal(words: str) -> HttpResponse:
     return HttpResponse(words, status=403, content_type="text/plain")
 
 
-def header(name: str) -> str:
-    """`HTTP_X_REAL_IP` → `x-real-ip`"""
-    return name.removeprefix("HTTP_").replace("_", "-").lower()
+def way_of(request: HttpRequest) -> tuple[str, set[str], str]:
+    """From which address a request came, with which headers, in which version of HTTP."""
+    headers = {name.lower() for name in request.headers}
+    scope: dict[str, Any] = getattr(request, "scope", {})
+    return request.META.get("REMOTE_ADDR", ""), headers, scope.get("http_version", "1.1")
 
 
-def from_this_machine(address: str, headers: set[str]) -> bool:
-    """Whether a request came over loopback, and not through a proxy that hides where from."""
+def wrong_way(address: str, headers: set[str], http_version: str) -> str:
+    """Why a request cannot be the one owner's on this machine, in words; "" if it can.
+
+    One that a proxy passes on comes over loopback as well, whoever sent it. A proxy names itself,
+    or speaks HTTP/1.0 (as nginx does if it is told nothing), which no browser and no SDK does.
+    """
+    if not is_loopback(address):
+        return f"memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
+    passed_on = sorted(h for h in headers if h in PROXY_HEADERS or h.startswith("x-forwarded-"))
+    if http_version == "1.0":
+        passed_on.append("HTTP/1.0")
+    if not passed_on:
+        return ""
+    return (
+        f"This request came through a proxy ({', '.join(passed_on)}), so it may be anybody's, and"
+        f" memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
+    )
+
+
+def is_loopback(address: str) -> bool:
     try:
-        loopback = not address or ip_address(address).is_loopback
+        return not address or ip_address(address).is_loopback
     except ValueError:
-        loopback = False
-    return loopback and not headers & PROXY_HEADERS
+        return False
 
 
 class SameOriginSocket:
@@ -119,7 +183,7 @@ class SingleUserSocket:
         if not settings.ACCOUNTS:
             address = (scope.get("client") or [""])[0]
             headers = {k.decode().lower() for k, _ in scope["headers"]}
-            if not from_this_machine(address, headers):
+            if wrong_way(address, headers, scope.get("http_version", "1.1")):
                 await receive()
                 return await send({"type": "websocket.close", "code": 4403})
             scope["user"] = await database_sync_to_async(owner)()

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from agents.prices import load_prices
+from memoryweb.data_folder import DATABASE, LOCK, SECRET_KEY_FILE, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -17,24 +19,33 @@ if (BASE_DIR / ".env").exists():
     env.read_env(str(BASE_DIR / ".env"))
 
 DATA = Path(env.str("MEMORYWEB_DATA", default="") or BASE_DIR / "var").expanduser().resolve()
-DATA.mkdir(parents=True, exist_ok=True)
+DATABASE_URL = env.str("DATABASE_URL", default="")
+HOSTED = DATABASE_URL.startswith(("postgres", "pgsql"))
 
 
 def _secret_key() -> str:
     """The key in MEMORYWEB_SECRET_KEY, else one made at the first start and kept in the data."""
     if key := str(env.str("MEMORYWEB_SECRET_KEY", default="")):
         return key
-    path = DATA / "secret_key"
+    path = DATA / SECRET_KEY_FILE
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50))
     return path.read_text()
 
 
+try:
+    make_private(DATA, *([] if HOSTED else [LOCK, DATABASE]))
+    SECRET_KEY = _secret_key()
+except OSError as error:
+    raise ImproperlyConfigured(
+        f"The data directory {DATA} cannot be used: {error.strerror}. Let this user write there, or"
+        " set MEMORYWEB_DATA to another directory."
+    ) from None
+
 # -- Who may come in -----------------------------------------------------------------------------
 
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = _secret_key()
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8283)
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
@@ -43,20 +54,24 @@ SIGNUP_OPEN = env.str("MEMORYWEB_SIGNUP", default="open") == "open"
 ALLOWED_HOSTS = env.list("MEMORYWEB_ALLOWED_HOSTS", default=[]) + LOOPBACK_HOSTS
 CSRF_TRUSTED_ORIGINS = env.list("MEMORYWEB_TRUSTED_ORIGINS", default=[])
 
-# Behind a proxy that ends TLS: trust its word for the scheme, and send cookies over TLS only.
-if any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS):
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 SESSION_COOKIE_NAME = "memoryweb_session"
 CSRF_COOKIE_NAME = "memoryweb_csrf"
+# Behind a proxy that ends TLS: trust its word for the scheme and for where a request came from,
+# have browsers come over TLS alone for a year, and send cookies so, which only this host can set.
+if any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SESSION_COOKIE_NAME = "__Host-memoryweb_session"
+    CSRF_COOKIE_NAME = "__Host-memoryweb_csrf"
+    MESSAGE_STORAGE = "memoryweb.messages.HostMessages"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "agents.views.pages.refused"
 
 # -- The application -----------------------------------------------------------------------------
 
-DATABASE_URL = env.str("DATABASE_URL", default="")
 REDIS_URL = env.str("REDIS_URL", default="")
-HOSTED = DATABASE_URL.startswith(("postgres", "pgsql"))
 
 INSTALLED_APPS = [
     "daphne",
@@ -73,18 +88,20 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "django.forms",
+    "agents",  # whose command `procrastinate` comes before the library's own
     *(["procrastinate.contrib.django"] if HOSTED else []),
-    "agents",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "memoryweb.middleware.ContentSecurityPolicy",
+    "memoryweb.middleware.PageHeaders",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "memoryweb.middleware.SingleUser",
+    "memoryweb.middleware.Turns",
+    "memoryweb.middleware.Limits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -109,7 +126,8 @@ TEMPLATES = [
     },
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # bytes of any request but an agent file's upload
+LARGEST_AGENT_FILE = 50 * 1024 * 1024  # bytes
 
 # -- Where things are kept -----------------------------------------------------------------------
 
@@ -118,17 +136,26 @@ def _database() -> dict[str, Any]:
     if not HOSTED:
         return {
             "ENGINE": "django.db.backends.sqlite3",
-            "NAME": DATA / "memoryweb.sqlite3",
+            "NAME": DATA / DATABASE,
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
+                "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                 " PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728;"
                 " PRAGMA cache_size=-16000;",
             },
         }
-    pool = {"min_size": 1, "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=32)}
-    return {**env.db_url_config(DATABASE_URL), "OPTIONS": {"pool": pool}}
+    pool = {
+        "min_size": 1,
+        "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=32),
+        "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
+        "reconnect_timeout": 5.0,  # longer, it comes to try only every other minute
+    }
+    return {
+        **env.db_url_config(DATABASE_URL),
+        "OPTIONS": {"pool": pool},
+        "CONN_HEALTH_CHECKS": True,  # else a restart of Postgres fails one request a connection
+    }
 
 
 DATABASES = {"default": _database()}
@@ -139,6 +166,23 @@ if REDIS_URL:
     CHANNEL_LAYERS["bell"] = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "capacity": 10_000},
+    }
+# allauth counts attempts to log in, `requests` each person's requests (agents/models/limits.py). A
+# cache of the usual 300 entries would forget some of them as soon as somebody makes many.
+CACHES: dict[str, dict[str, Any]] = {
+    name: {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": name,
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+    for name in ("default", "requests")
+}
+if REDIS_URL:
+    CACHES["requests"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "memoryweb.requests",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -178,6 +222,13 @@ PROCRASTINATE_WORKER_DEFAULTS = {
     "stalled_worker_timeout": 15,
 }
 
+# -- Limits a person -----------------------------------------------------------------------------
+
+QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait for one agent
+AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
+SANDBOX_LIMIT = env.int("MEMORYWEB_SANDBOX_LIMIT", default=2)  # custom tools that run at once
+REQUESTS_LIMIT = env.int("MEMORYWEB_REQUESTS_LIMIT", default=1_000)  # a minute, with accounts
+
 # -- People --------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = [
@@ -198,6 +249,11 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_FORMS = {
+    "change_password": "agents.pages.forms.password.ChangePasswordForm",
+    "set_password": "agents.pages.forms.password.SetPasswordForm",
+    "reset_password_from_key": "agents.pages.forms.password.ResetPasswordForm",
+}
 ACCOUNT_ADAPTER = "agents.accounts.AccountAdapter"
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)

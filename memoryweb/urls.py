@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import URLResolver, include, path
 from django.urls.resolvers import RoutePattern
+from django.views.generic import RedirectView
 
 from agents.views import tokens
 
@@ -19,8 +20,10 @@ urlpatterns = [
     path("api/", tokens.operations, name="api_operations"),
     path("tokens/", tokens.index, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token_revoke"),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
     path("", include("agents.urls")),
 ]
 handler404 = "agents.views.pages.not_found"
+handler500 = "agents.views.pages.failed"

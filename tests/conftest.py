@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import httpx2
 import openai
 import pytest
 from django.contrib.auth.models import User
@@ -13,11 +16,15 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from agents.accounts import owner
-from agents.llm import endpoints
+from agents.llm import endpoints, facts
 from agents.loop import run_agent
 from agents.memory import BasicBlockMemory, ChatMemory
 from agents.models import Agent, Block, BlockEdit, Editor, Passage, Run, Step, Tool
+from agents.runs import failures
 from agents.tools import Caller
+from tests import judges
+from tests.endpoints import Bed
+from tests.endpoints.talk import Talk
 from tests.fake_openai import FakeOpenAI
 from tests.tool_pages import SHOUT
 
@@ -57,9 +64,38 @@ def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
         ENDPOINTS={},
         ENDPOINT_KEYS={},
         ACCOUNTS=False,
+        REQUESTS_LIMIT=1_000_000,  # the tests of all people are made by the same few
         WHITENOISE_AUTOREFRESH=True,  # else every test's Client reads through all static files
     ):
         yield
+
+
+@pytest.fixture(autouse=True)
+def every_request_is_judged(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """What asks a model in this process keeps the judges' rules, whoever answers it.
+
+    The fake server judges what reaches it over its socket, which other processes do as well; the
+    endpoints of the `bed` refuse in their own ways.
+    """
+    if "bed" in request.fixturenames:
+        yield
+        return
+    send = httpx2.AsyncClient.send
+    broken: list[str] = []
+
+    async def judged(client: Any, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        ours = "OpenAI" in request.headers["user-agent"] and request.url.host != "127.0.0.1"
+        if ours and request.url.path.endswith("/chat/completions"):
+            body = json.loads(request.content)
+            rules = judges.broken_rules(str(request.url), body)
+            broken.extend(judges.verdict(words, body) for words in rules)
+        return await send(client, request, **options)
+
+    monkeypatch.setattr(httpx2.AsyncClient, "send", judged)
+    yield
+    assert not broken, broken[0]
 
 
 @pytest.fixture
@@ -183,7 +219,24 @@ def model(settings: Settings) -> Iterator[FakeOpenAI]:
         settings.MODEL = "fake-model"
         settings.MODEL_TIMEOUT = 5.0
         endpoints._listed.clear()
+        facts.forget()
         yield server
+
+
+@pytest.fixture
+def bed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Bed:
+    """Endpoints at any address, which refuse and send what real servers do; nothing waits."""
+    settings.ENDPOINTS, settings.ENDPOINT_KEYS = {}, {}
+    bed = Bed(settings.ENDPOINTS)
+    monkeypatch.setattr(failures, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(httpx2.AsyncHTTPTransport, "handle_async_request", bed.handle)
+    return bed
+
+
+@pytest.fixture
+def talk(agent: Agent) -> Talk:
+    """A conversation with Alice's agent."""
+    return Talk(agent)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
+from tests import judges
 from tests.openai_answers import (
     Answer,
     Call,
@@ -36,8 +37,7 @@ from tests.openai_answers import (
     text_and_calls,
 )
 from tests.openai_embeddings import embeddings
-from tests.openai_fields import Body, Refusal
-from tests.openai_rules import check, parse
+from tests.openai_rules import Body, Refusal, check, parse
 from tests.openai_wire import Server
 
 __all__ = [
@@ -75,9 +75,14 @@ def refuse_connection() -> str:
 class FakeOpenAI:
     """The server and its notebook: what it was asked, what it refused, who hung up."""
 
-    def __init__(self, *, api_key: str | None = None) -> None:
+    def __init__(self, *, api_key: str | None = None, strict: bool = True) -> None:
         self.api_key = api_key
+        self.strict = strict
+        """Whether a request that breaks a rule fails the test, at `stop`."""
         self.models = ["fake-model"]
+        self.unlisted: list[str] = []  # models that answer as well
+        self.loaded: dict[str, int] = {}  # as Ollama: context lengths
+        self.parameters: dict[str, str] = {}
         self.said_of_models: dict[str, dict[str, object]] = {}  # more that the list says of a model
         self.default: Scripted = text("OK")
         self.also_allowed: set[str] = set()
@@ -162,10 +167,12 @@ class FakeOpenAI:
         body: Any = raw
         try:
             body = parse(raw)
-            check(body, self.models, self.also_allowed)
+            check(body, [*self.models, *self.unlisted], self.also_allowed)
         except Refusal as refusal:
             with self._changed:
                 self.refused.append((body, str(refusal)))
+                if self.strict:
+                    self.failures.append(AssertionError(judges.verdict(str(refusal), body)))
             raise
         with self._changed:
             scripted = self._take(body)

@@ -98,47 +98,79 @@ def postgres_url() -> Iterator[str]:
     if given:
         yield given
         return
+    with own_postgres() as database:
+        yield database.url
 
+
+@contextlib.contextmanager
+def own_postgres() -> Iterator[Postgres]:
+    """A Postgres that can be stopped and started again on its port."""
     with temporary_directory("memoryweb-postgres-") as directory:
-        installation = postgres_installation()
-        user = None
+        database = Postgres(directory)
+        with server("Postgres", database.spawn, database.answers, log=database.log) as port:
+            database.port = port
+            try:
+                yield database
+            finally:
+                database.stop()
+
+
+class Postgres:
+    """A Postgres of one's own. Making it makes its files; `spawn` starts it on a port."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.log, self.port = directory, directory / "log", 0
+        self.installation = postgres_installation()
+        self.user: int | None = None
         if os.geteuid() == 0:  # Postgres refuses to run as root
-            user = pwd.getpwnam("nobody").pw_uid
-            installation = copy_for(user, installation, directory)
-        environment = {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC"}
-        password = secrets.token_urlsafe(16)
-        data = init_database(installation, directory, password, user, environment)
+            self.user = pwd.getpwnam("nobody").pw_uid
+            self.installation = copy_for(self.user, self.installation, directory)
+        self.environment = {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC"}
+        self.password = secrets.token_urlsafe(16)
+        self.data = init_database(
+            self.installation, directory, self.password, self.user, self.environment
+        )
 
-        def start(port: int) -> subprocess.Popen[bytes]:
-            options = {
-                "listen_addresses": "127.0.0.1",
-                "port": port,
-                "unix_socket_directories": "",
-                "max_connections": 200,
-                "fsync": "off",
-                "full_page_writes": "off",
-                "synchronous_commit": "off",
-            }
-            arguments = [f"--{name}={value}" for name, value in options.items()]
-            return spawn(
-                [str(installation / "bin/postgres"), "-D", str(data), *arguments],
-                log=directory / "log",
-                cwd=directory,
-                user=user,
-                env=environment,
-            )
+    def spawn(self, port: int) -> subprocess.Popen[bytes]:
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": port,
+            "unix_socket_directories": "",
+            "max_connections": 200,
+            "fsync": "off",
+            "full_page_writes": "off",
+            "synchronous_commit": "off",
+        }
+        arguments = [f"--{name}={value}" for name, value in options.items()]
+        self.process = spawn(
+            [str(self.installation / "bin/postgres"), "-D", str(self.data), *arguments],
+            log=self.log,
+            cwd=self.directory,
+            user=self.user,
+            env=self.environment,
+        )
+        return self.process
 
-        def url(port: int) -> str:
-            return f"postgres://postgres:{password}@127.0.0.1:{port}/postgres"
+    def answers(self, port: int) -> bool:
+        with contextlib.suppress(psycopg.OperationalError):
+            psycopg.connect(self.url_at(port), connect_timeout=2).close()
+            return True
+        return False
 
-        def answers(port: int) -> bool:
-            with contextlib.suppress(psycopg.OperationalError):
-                psycopg.connect(url(port), connect_timeout=2).close()
-                return True
-            return False
+    def url_at(self, port: int) -> str:
+        return f"postgres://postgres:{self.password}@127.0.0.1:{port}/postgres"
 
-        with server("Postgres", start, answers, log=directory / "log") as port:
-            yield url(port)
+    @property
+    def url(self) -> str:
+        return self.url_at(self.port)
+
+    def stop(self) -> None:
+        stop(self.process)
+
+    def start(self) -> None:
+        """Start it again, after `stop`."""
+        if not wait_until_up(self.spawn(self.port), lambda: self.answers(self.port)):
+            raise Unavailable(f"Postgres does not start again:\n{self.log.read_text()[-2000:]}")
 
 
 def postgres_installation() -> Path:

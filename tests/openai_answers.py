@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tests.openai_fields import Body, Refusal
+from tests.openai_rules import Body, Refusal
 
 Ending = Literal["finish", "break", "cut", "stall", "silence", "garbage", "error"]
 

@@ -10,7 +10,7 @@ import re
 import struct
 from typing import Any
 
-from tests.openai_fields import Body, Refusal, missing, typed
+from tests.openai_rules import Body, Refusal
 
 SYNONYMS = (
     ("dog", "hound", "puppy"),
@@ -36,8 +36,9 @@ def embeddings(body: Body, models: dict[str, int], refused: str) -> Body:
     """The answer to a request; Refusal where the API would refuse it, or a text has `refused`."""
     for name in ("model", "input"):
         if name not in body:
-            raise missing(name)
-    typed(body["input"], "one of a string or array of strings", "input")
+            raise Refusal(f"Missing required parameter: '{name}'.", name)
+    if not isinstance(body["input"], str | list):
+        raise Refusal("Invalid type for 'input'.", "input")
     if body["model"] not in models:
         raise Refusal(f"The model `{body['model']}` does not exist.", "model", status=404)
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]

@@ -14,8 +14,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 
 from tests.openai_answers import Answer
-from tests.openai_fields import Body, Refusal
-from tests.openai_rules import unknown_model
+from tests.openai_rules import Body, Refusal, unknown_model
 
 if TYPE_CHECKING:
     from tests.fake_openai import FakeOpenAI
@@ -108,6 +107,11 @@ class _Handler(BaseHTTPRequestHandler):
             | self.server.fake.said_of_models.get(name, {})
             for name in self.server.fake.models
         ]
+        if self.path == "/api/ps":
+            loaded = self.server.fake.loaded.items()
+            return self._send_json(
+                {"models": [{"name": name, "context_length": size} for name, size in loaded]}
+            )
         asked = self.path.removeprefix("/v1/models/")
         if self.path == "/v1/models":
             return self._send_json({"object": "list", "data": listed})
@@ -119,6 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
         raise unknown_model(asked)
 
     def _complete(self, raw: bytes) -> None:
+        if self.path == "/api/show":
+            shown = self.server.fake.parameters.get(json.loads(raw)["model"], "")
+            return self._send_json({"parameters": shown})
         if self.path == "/v1/embeddings":
             return self._send_json(self.server.fake.embed(raw))
         if self.path != "/v1/chat/completions":

@@ -107,6 +107,18 @@ class MemoryWeb:
             return self.get("/static/icon.svg").status == 200
         return False
 
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Another command of `manage.py`, beside it or while it is stopped."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=START_WITHIN,
+            check=False,
+        )
+
     def kill(self) -> None:
         """SIGKILL: it has no moment to put anything in order."""
         if self._child:
@@ -114,13 +126,18 @@ class MemoryWeb:
             self._child.wait()
             self._child = None
 
-    def interrupt(self, within: float = 15.0) -> int:
-        """Ctrl-C: SIGINT, and the exit status once it has ended."""
+    def interrupt(self, within: float = 15.0, by: signal.Signals = signal.SIGINT) -> int:
+        """Ctrl-C, or another signal that asks it to end; the exit status once it has."""
         assert self._child
-        self._child.send_signal(signal.SIGINT)
+        self._child.send_signal(by)
         status = self._child.wait(within)
         self._child = None
         return status
+
+    @property
+    def pid(self) -> int:
+        assert self._child
+        return self._child.pid
 
     def __enter__(self) -> Self:
         return self.start()

@@ -28,10 +28,16 @@ class Site:
     """Two web processes on one database; workers are started as a test needs them."""
 
     def __init__(
-        self, data: Path, model: FakeOpenAI | None, database: str, stack: ExitStack
+        self,
+        data: Path,
+        model: FakeOpenAI | None,
+        database: str,
+        stack: ExitStack,
+        environment: dict[str, str],
     ) -> None:
         self.database, self.stack = database, stack
-        self.environment = {"DATABASE_URL": database, "REDIS_URL": os.environ["REDIS_URL"]}
+        urls = {"DATABASE_URL": database, "REDIS_URL": os.environ["REDIS_URL"]}
+        self.environment = urls | environment
         self.web = [
             stack.enter_context(MemoryWeb(data / name, model, **self.environment))
             for name in ("one", "two")
@@ -59,12 +65,22 @@ class Site:
 
 
 @contextmanager
-def own_site(data: Path, model: FakeOpenAI | None = None) -> Iterator[Site]:
-    """A site on a fresh database, dropped in the end. Without a model, the demo answers."""
-    url = urlsplit(os.environ["DATABASE_URL"])
+def own_site(
+    data: Path, model: FakeOpenAI | None = None, server: str = "", **environment: str
+) -> Iterator[Site]:
+    """A site on a fresh database of a server, DATABASE_URL's if none is named; dropped in the end.
+
+    Without a model, the demo answers.
+    """
+    url = urlsplit(server or os.environ["DATABASE_URL"])
     name = f"site_{uuid4().hex[:12]}"
-    with psycopg.connect(urlunsplit(url), autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
-        with ExitStack() as stack:
-            yield Site(data, model, urlunsplit(url._replace(path=f"/{name}")), stack)
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    execute(urlunsplit(url), f"CREATE DATABASE {name}")
+    with ExitStack() as stack:
+        database = urlunsplit(url._replace(path=f"/{name}"))
+        yield Site(data, model, database, stack, environment)
+    execute(urlunsplit(url), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def execute(url: str, sql: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql)

@@ -77,7 +77,8 @@ def test_an_import_answers_with_ids_the_first_agent_and_notes(api: Api, alice: U
     assert (agent.owner, agent.messages.count()) == (alice, 10)
 
 
-def test_each_option_of_an_import_has_its_effect(api: Api) -> None:
+def test_each_option_of_an_import_has_its_effect(api: Api, model: FakeOpenAI) -> None:
+    model.models.append("gpt-5")
     made = upload(
         api,
         name="Branch library",
@@ -95,7 +96,8 @@ def test_each_option_of_an_import_has_its_effect(api: Api) -> None:
     }
 
 
-def test_older_names_of_the_options_mean_the_same(api: Api) -> None:
+def test_older_names_of_the_options_mean_the_same(api: Api, model: FakeOpenAI) -> None:
+    model.models.append("gpt-5")
     older = upload(
         api,
         override_name="Older",

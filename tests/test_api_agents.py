@@ -31,7 +31,8 @@ def names(agent: dict[str, Any]) -> list[str]:
 # -- made ------------------------------------------------------------------------------------------
 
 
-def test_an_agent_is_made_with_everything(api: Api) -> None:
+def test_an_agent_is_made_with_everything(api: Api, model: FakeOpenAI) -> None:
+    model.models.append("gpt-4o-mini")
     tool = api.put("/tools/", {"source_code": PUSH})
     block = api.post("/blocks/", {"label": "team", "value": "We are four"})
     made = api.post(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.accounts import owner
+from agents.api.asgi import application
+from agents.background import in_thread
 from agents.models import Agent, Token
 from tests.api_client import Api
 
@@ -152,6 +155,29 @@ def test_its_last_use_is_noted_at_most_once_a_minute(accounts: None, alice: User
     Token.objects.update(used_at=timezone.now() - timedelta(minutes=2))
     api.get("/agents/")
     assert Token.objects.get().used_at > first  # type: ignore[operator]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_its_use_is_noted_once_the_answer_is_sent(
+    accounts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = await in_thread(lambda: Token.make(owner(), "script", ["read"]))
+    happened: list[str] = []
+    monkeypatch.setattr(Token, "note_use", lambda token: happened.append("noted"))
+
+    async def receive() -> dict[str, Any]:
+        if happened:
+            await asyncio.Event().wait()  # the client stays
+        happened.append("asked")
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: dict[str, Any]) -> None:
+        happened.append(message["type"])
+
+    headers = [(b"host", b"testserver"), (b"authorization", f"Bearer {secret}".encode())]
+    scope = {"type": "http", "method": "GET", "path": "/v1/agents/", "headers": headers}
+    await application({**scope, "query_string": b""}, receive, send)
+    assert happened == ["asked", "http.response.start", "http.response.body", "noted"]
 
 
 def test_a_browsers_session_counts_with_accounts_too(accounts: None, agent: Agent) -> None:

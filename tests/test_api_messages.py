@@ -129,8 +129,9 @@ def test_two_pushes_in_one_turn_leave_both_tasks(api: Api, path: str, model: Fak
 
 
 def test_several_messages_of_several_roles_are_one_run(
-    api: Api, path: str, model: FakeOpenAI
+    api: Api, path: str, model: FakeOpenAI, settings: Settings
 ) -> None:
+    settings.OPENAI_BASE_URL += "#roles=free"  # else a system message is told in another way
     model.script(say("Yes"))
     given = [
         {"role": "system", "content": "Be brief"},
@@ -417,14 +418,17 @@ def test_runs_are_cancelled(
 
 
 def test_a_full_queue_is_told_with_how_long_to_wait(
-    api: Api, path: str, monkeypatch: pytest.MonkeyPatch
+    api: Api, path: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.setattr("agents.engine.submit", lambda run: None)
-    monkeypatch.setattr("agents.api.sending.MOST_WAITING", 2)
-    for _ in range(3):
-        api.post(f"{path}/messages/async", {"input": "Hi"})
-    api.post(f"{path}/messages/async", {"input": "Hi"}, expect=429)
+    settings.QUEUE_LIMIT = 2
+    for key in ("one", "two", "three"):
+        api.post(f"{path}/messages/async", {"input": "Hi"}, idempotency_key=key)
+    told = api.post(f"{path}/messages/async", {"input": "Hi"}, expect=429)["detail"]
+    assert "2 messages wait for this agent already" in told
     assert int(api.last.headers["Retry-After"]) > 0
+    api.post(f"{path}/messages/async", {"input": "Hi"}, idempotency_key="three")  # it has that
+    assert Run.objects.count() == 3
 
 
 # -- approvals -------------------------------------------------------------------------------------

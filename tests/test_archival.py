@@ -315,6 +315,56 @@ def test_another_agents_conversation_is_never_found(agent: Agent, call: Any, bob
     assert texts(call("conversation_search", query="swordfish")) == []
 
 
+def test_a_hit_is_shown_with_what_was_said_around_it(agent: Agent, call: Any) -> None:
+    said(agent, "Where did you put the key?")
+    said(agent, f"Under the blue pot. {'It is safe there. ' * 50}", role="assistant")
+    said(agent, "Thanks!")
+    said(agent, "An old key", days_ago=400)
+    (hit,) = json.loads(call("conversation_search", query="pot"))["results"]
+    assert hit["said_by"] == "you"
+    assert hit["before"] == {"said_by": "the person", "text": "Where did you put the key?"}
+    assert hit["after"] == {"said_by": "the person", "text": "Thanks!"}
+    hits = json.loads(call("conversation_search", query="key", roles=["user"]))["results"]
+    asked, old = sorted(hits, key=lambda each: each["text"], reverse=True)
+    assert asked["after"]["text"].startswith("Under the blue pot. It is safe")
+    assert len(asked["after"]["text"]) <= 201
+    assert "(1 year ago)" in old["when"]
+    assert "before" not in old, "What was said a year later does not belong to it"
+    assert "after" not in old
+
+
+def test_a_tools_return_is_shown_with_what_was_said_around_it(agent: Agent, call: Any) -> None:
+    call("core_memory_append", "Note the marmalade", label="human", content="x")
+    (hit,) = json.loads(call("conversation_search", query="characters", roles=["tool"]))["results"]
+    assert hit["said_by"] == "a tool"
+    assert hit["before"]["text"] == "Note the marmalade"
+    assert hit["after"] == {"said_by": "you", "text": "OK"}
+
+
+def test_a_passage_is_shown_with_who_wrote_it_and_when(agent: Agent, call: Any, by: Editor) -> None:
+    then = datetime(2024, 2, 29, 18, 5, tzinfo=UTC)
+    Passage.insert(agent, "Rex is a dog", by=by, created_at=then)
+    call("archival_memory_insert", content="The dog likes Bob")
+    found = json.loads(call("archival_memory_search", query="dog"))["results"]
+    shown = {each["text"]: each for each in found}
+    assert shown["Rex is a dog"]["written_by"] == "alice"
+    assert shown["Rex is a dog"]["when"].startswith("Thursday 29 February 2024, 18:05 UTC (")
+    assert shown["The dog likes Bob"]["written_by"] == "you"
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (0, "today"), (1, "yesterday"), (2, "2 days ago"), (13, "13 days ago"), (14, "2 weeks ago"),
+        (59, "8 weeks ago"), (60, "2 months ago"), (364, "12 months ago"), (365, "1 year ago"),
+        (729, "1 year ago"), (730, "2 years ago"), (-1, "in the future"),
+    ],
+)  # fmt: skip
+def test_how_long_ago_something_was_is_said_in_words(days: int, words: str) -> None:
+    now = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+    assert results.how_long_ago(now - timedelta(days=days), now) == words
+
+
 def test_a_moment_without_a_zone_is_utc() -> None:
     assert results.moment("2024-01-31T10:00", "x") == datetime(2024, 1, 31, 10, tzinfo=UTC)
     with pytest.raises(ToolError):

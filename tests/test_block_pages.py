@@ -10,10 +10,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from agents.diff import Piece
 from agents.memory import BasicBlockMemory, ChatMemory
 from agents.models import Agent, Block, BlockShare, Editor
 from agents.templatetags.blocks import noted, with_repeats
+from agents.text.diff import Piece
 from tests.addresses import everything
 from tests.pages import at, shown
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,15 +13,16 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from agents import compaction, loop
+from agents import compaction, loop, requests
 from agents.compaction import chunked, compact, leaving, mechanical
 from agents.context import compile_context
 from agents.llm import windows
 from agents.llm.endpoints import Endpoint
 from agents.models import Agent, Compaction, Event, Message, Run
 from agents.models.lease import RunStopped
+from agents.runs import failures
 from tests.conftest import Ask
-from tests.fake_openai import FakeOpenAI, context_length, status, text
+from tests.fake_openai import FakeOpenAI, calls, context_length, status, text
 
 
 def said(agent: Agent, role: str, content: str = "", **more: object) -> Message:
@@ -70,6 +73,44 @@ def test_the_last_exchange_never_leaves_and_no_call_is_cut_from_its_return(small
     gone = leaving(compile_context(small))
     assert len(gone) == 6
     assert leaving(compile_context(small), all_but_last=True) == gone
+
+
+@pytest.mark.parametrize("name", ["fake-model", "mistral-fake"])
+def test_a_run_that_fills_the_window_by_itself_lets_its_oldest_steps_go(
+    name: str, small: Agent, model: FakeOpenAI, ask: Ask
+) -> None:
+    model.unlisted = [name]
+    small.configure(model=name, context_window=3000)
+    search = ("archival_memory_insert", {"content": "z" * 900})
+    small.configure(tools=["archival_memory_insert"])
+    summaries = [text(f"Summary {number}.") for number in range(20)]
+    model.script_for(lambda body: "tools" not in body, *summaries)
+    model.script(*[calls(search)] * 14, text("Done with all of it."))
+    run = ask("Insert it fourteen times.")
+    assert run.status == "done"
+    assert len(run.taken) == 15
+    assert run.made_room
+    for step, raw in zip(run.taken, [r for r in model.raw_bodies if b'"tools"' in r], strict=True):
+        request = requests.sent(step)
+        assert request
+        assert (request.body, request.proven) == (raw, True)
+    kept = Message.objects.filter(agent=small, number__gte=Agent.objects.get().context_from)
+    assert kept.order_by("number")[0].role == "assistant"
+
+
+def test_a_long_summary_does_not_fill_a_small_window(
+    small: Agent, model: FakeOpenAI, ask: Ask
+) -> None:
+    talk(small, 26)
+    model.script(text("They spoke at length. " * 900))
+    assert ask("And now?").status == "done"
+    summary = Compaction.objects.get().summary
+    assert len(summary) <= 0.1 * 4000 * 5
+    Compaction.objects.update(summary="They spoke at length. " * 900)
+    small.refresh_from_db()
+    context = compile_context(small)
+    assert not compaction.is_full(context)
+    assert len(context.summary) <= context.longest_summary
 
 
 def test_a_summary_by_the_model_stands_for_what_left(
@@ -145,14 +186,19 @@ def test_where_the_model_cannot_summarise_excerpts_stand_in_and_it_is_asked_agai
     assert "By the model." in model.requests[-1]["messages"][0]["content"]
 
 
-def test_a_mechanical_summary_is_bounded_and_keeps_the_newest() -> None:
+@pytest.mark.parametrize("longest", [400, 1600, 20_000])
+def test_a_mechanical_summary_is_bounded_and_samples_all_that_left(longest: int) -> None:
     lines = [f"Person: line {number} " + "x" * 300 for number in range(1000)]
-    summary = mechanical("What was before.", lines)
-    assert len(summary) < 4500
-    assert "line 999" in summary
-    assert "line 0 " not in summary
+    summary = mechanical("What was before.", lines, longest)
+    assert len(summary) <= min(longest, 4000)
     assert summary.startswith("What was before.")
-    assert "older lines" in summary
+    assert "of 1,000 pieces are left out here" in summary
+    kept = [int(number) for number in re.findall(r"line (\d+)", summary)]
+    assert kept == sorted(kept)
+    if len(kept) > 2:
+        assert (kept[0], kept[-1]) == (0, 999)
+        gaps = [after - before for before, after in pairwise(kept)]
+        assert max(gaps) - min(gaps) <= 1
 
 
 def test_a_long_history_is_summarised_in_parts(small: Agent, model: FakeOpenAI, ask: Ask) -> None:
@@ -172,7 +218,7 @@ def test_chunks_hold_every_line_once() -> None:
 def test_an_endpoint_with_a_smaller_window_is_asked_again_with_less(
     model: FakeOpenAI, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(failures, "RETRY_SECONDS", 0.0)
     model.script(text("One."), text("Two."), context_length(), text("Short."), text("Three."))
     ask("First")
     ask("Second")
@@ -213,7 +259,7 @@ def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: 
     run.take()
     run.stop()
     with pytest.raises(RunStopped):
-        compact(run, compile_context(small), Endpoint("x", model.base_url, "k"), "m")
+        compact(run, compile_context(small), Endpoint("x", model.base_url, "k"), "fake-model")
     assert not Compaction.objects.exists()
 
 
@@ -305,13 +351,13 @@ def test_the_endpoints_own_word_on_the_window_counts(
 ) -> None:
     assert windows.said_by({"id": "fake-model", **entry}) == 5000
     model.said_of_models["fake-model"] = entry
-    windows._told.clear()
+    windows._listed.clear()
     ask("Hello")
     assert agent.runs.get().steps.get().window == 5000
 
 
 def test_a_window_nobody_knows_is_32_000(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
-    windows._told.clear()
+    windows._listed.clear()
     ask("Hello")
     assert agent.runs.get().steps.get().window == 32_000
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from jinja2.exceptions import SecurityError, UndefinedError
 
 from agents.context import compile_context
 from agents.memory import (
-    JSON_TEMPLATE,
-    TAGS_TEMPLATE,
     BasicBlockMemory,
     ChatMemory,
     compile_blocks,
 )
 from agents.models import Agent, Block, Message
+from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
+from tests.addresses import everything
 from tests.conftest import Ask
 from tests.fake_openai import FakeOpenAI, calls, text
 
@@ -61,6 +63,29 @@ def test_a_template_reaches_nothing_but_the_blocks() -> None:
     block = Block(label="human", value="x")
     with pytest.raises(Exception, match=r"unsafe|undefined"):
         compile_blocks([block], "{{ blocks[0].__class__.__mro__ }}")
+
+
+WAYS_OUT = [
+    "{{ block.owner }}",
+    "{{ block.owner.tokens.all() }}",
+    "{{ block.agents.all() }}",
+    "{{ block.attachment_set.all() }}",
+    "{{ block.objects.all() }}",
+    "{{ block.refresh_from_db() }}",
+    "{{ block.set_value('Mine') }}",
+    "{{ block.delete() }}",
+    "{{ block._state.db }}",
+]
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_a_template_cannot_get_from_a_block_to_other_rows(agent: Agent, way: str) -> None:
+    before = everything()
+    for found in ("blocks", "memory.values()"):
+        template = f"{{% for block in {found} %}}[{way}]{{% endfor %}}"
+        with suppress(UndefinedError, SecurityError):
+            assert compile_blocks(agent.core_memory(), template) == "[][]"
+    assert everything() == before
 
 
 def test_any_blocks_may_be_a_memory() -> None:

@@ -15,14 +15,17 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from agents import comparison, picture
-from agents.comparison import compare, lines_compared, pretty_value
+from agents.comparison import compare, lines_compared
 from agents.context import compile_context, sections
-from agents.history import sent
 from agents.llm import endpoints, windows
-from agents.memory import JSON_TEMPLATE, TAGS_TEMPLATE
+from agents.llm.dialects import STRICTEST
+from agents.llm.rendering import Stored, rendered
 from agents.models import Agent, Block, Editor, Event, Message, Part, Run, Step
 from agents.picture import Picture
 from agents.prices import Price, dollars, load_prices, price_of
+from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
+from agents.text.diff import Work
+from agents.text.json import pretty_value
 from agents.views.context import picture_now, sent_now
 from tests.conftest import Ask
 from tests.fake_openai import FakeOpenAI, calls, text
@@ -162,7 +165,7 @@ def test_looking_changes_nothing_and_asks_nobody(
 
     monkeypatch.setattr("agents.llm.openai.list_models", refuse)
     endpoints._listed.clear()
-    windows._told.clear()
+    windows._listed.clear()
     seen = len(model.raw_bodies), Event.objects.count(), Part.objects.count()
     for handle in ("", "vendor/some-model", "letta/letta-free", "other"):
         Agent.objects.filter(pk=agent.pk).update(model=handle)
@@ -412,7 +415,7 @@ def test_what_left_the_context_is_told_as_not_sent_any_more(
     [("a\nb\nc", "a\nx\nc"), ("", "a"), ("a\na\na", "a\na"), ("same", "same"), ("a\nb", "b\na")],
 )
 def test_compared_lines_give_both_texts_again(old: str, new: str) -> None:
-    pieces = list(lines_compared(old.split("\n"), new.split("\n")))
+    pieces = list(lines_compared(old.split("\n"), new.split("\n"), Work()))
     assert "\n".join(p.text for p in pieces if p.kind != "added") == old
     assert "\n".join(p.text for p in pieces if p.kind != "removed") == new
 
@@ -427,8 +430,9 @@ def test_large_requests_are_compared_fast(agent: Agent) -> None:
 
     def body(first: int, word: str) -> tuple[bytes, list[Any]]:
         history = [
-            sent(n, {"role": "user", "content": f"{n} the same words " * 9})
+            each
             for n in range(first, first + 3000)
+            for each in rendered([Stored(n, "user", f"{n} the same words " * 9, [], "")], STRICTEST)
         ]
         system = {"role": "system", "content": "\n".join(f"{word} {n % 7}" for n in range(4000))}
         messages = ",".join([json.dumps(system), *(each.json for each in history)])

@@ -289,7 +289,8 @@ def test_the_task_is_known_though_the_tool_returns_only_what_remains():
         heard = hear(sent, {"task_queue_pop": []})
         assert heard.made() == [("task_queue_pop",)]
         [made] = heard.calls
-        call = {"id": made["id"], "type": "function", "function": {"name": made["name"]}}
+        function = {"name": made["name"], "arguments": made["arguments"]}
+        call = {"id": made["id"], "type": "function", "function": function}
         sent[0] = {"role": "system", "content": tasks.replace('"what is my name?"', "")}
         sent.append({"role": "assistant", "content": heard.text, "tool_calls": [call]})
         sent.append({"role": "tool", "tool_call_id": made["id"], "content": returned})

@@ -30,7 +30,7 @@ from agents.search.embedder import Embedder, progress
 from agents.search.hybrid import search
 from agents.search.scope import Messages, Passages
 from tests.fake_openai import FakeOpenAI, refuse_connection
-from tests.openai_fields import Refusal
+from tests.openai_rules import Refusal
 
 BY = Editor(Editor.API, "script")
 
@@ -70,16 +70,25 @@ def test_another_word_for_the_same_is_found(agent: Agent, passages: list[Passage
     assert search(Passages(agent), "puppy", 10).semantic is True
 
 
-def test_both_lists_are_fused_by_rank(agent: Agent, passages: list[Passage]) -> None:
+def test_both_lists_are_fused_by_score(agent: Agent, passages: list[Passage]) -> None:
     Passage.insert(agent, "A dog is a dog", by=BY)
     make_all()
     rows = search(Passages(agent), "dog", 10).rows
     assert [row.text for row, _ in rows[:2]] == ["A dog is a dog", "Bob owns a hound"]
-    assert rows[0][1] == pytest.approx(2 / 61)
-    assert rows[1][1] == pytest.approx(1 / 62)
-    assert hybrid.fused([(7, 9.0), (8, 1.0)], [8, 9]) == {
-        7: 1 / 61, 8: 1 / 62 + 1 / 61, 9: 1 / 62,
-    }  # fmt: skip
+    assert rows[0][1] == pytest.approx(1)
+    by_words, by_meaning = [(7, 9.0), (8, 3.0)], [(8, 0.9), (9, 0.8), (6, 0.7)]
+    scores = hybrid.fused(by_words, by_meaning)
+    assert scores == pytest.approx({7: 0.4, 8: 0.4 / 3 + 0.6, 9: 0.3, 6: 0})
+    assert hybrid.fused([], [(5, 0.2)]) == {5: 0.6}
+    assert hybrid.fused([(5, 2.0)], []) == {5: 0.4}
+
+
+def test_a_poor_match_of_words_does_not_outweigh_a_good_one_of_meaning(agent: Agent) -> None:
+    """By ranks the first of either list would count the same, whatever it scored."""
+    by_words = [(key, 2.0 - key / 100) for key in range(10)]
+    by_meaning = [(50, 0.9), *((key, 0.1) for key in range(9, -1, -1))]
+    scores = hybrid.fused(by_words, by_meaning)
+    assert max(scores, key=lambda key: scores[key]) == 50
 
 
 def test_what_was_said_is_found_by_its_meaning(agent: Agent) -> None:
@@ -360,7 +369,7 @@ def test_signs_find_what_an_exact_comparison_finds() -> None:
     agreed = []
     for asked in vectors[::2_000]:
         best = set(np.argsort(-(vectors @ asked))[:10].tolist())
-        agreed.append(len(best & set(kept.candidates(asked, 10, None))) / 10)
+        agreed.append(len(best & {key for key, _ in kept.candidates(asked, 10, None)}) / 10)
     assert np.mean(agreed) > 0.97
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from agents.llm import ModelError, default_endpoint, resolve
+from tests.api_client import Api
 from tests.fake_openai import FakeOpenAI
 
 
@@ -14,9 +17,17 @@ def named(handle: str) -> tuple[str, str]:
     return endpoint.name, model
 
 
-@pytest.mark.parametrize("handle", ["", "gpt-4o", "openai/gpt-4o", "letta/letta-free"])
-def test_with_nothing_set_the_demo_model_answers_for_everything(handle: str) -> None:
+@pytest.mark.parametrize(
+    "handle", ["", "letta/letta-free", "memoryweb-demo", "demo/memoryweb-demo"]
+)
+def test_with_nothing_set_the_demo_model_answers(handle: str) -> None:
     assert named(handle) == ("demo", "memoryweb-demo")
+
+
+@pytest.mark.parametrize("handle", ["gpt-4o", "openai/gpt-4o", "demo/other", "letta/other"])
+def test_the_demo_model_answers_in_no_other_models_name(handle: str) -> None:
+    with pytest.raises(ModelError, match=f"There is no model '{handle}' here.*OPENAI_API_KEY"):
+        resolve(handle)
 
 
 def test_with_a_key_alone_openai_answers(settings: Settings) -> None:
@@ -35,11 +46,41 @@ def test_a_server_of_ones_own_answers_with_the_first_model_it_lists(
     model.models = ["qwen3", "meta-llama/Llama-3-8B"]
     assert resolve("")[1] == "qwen3"
     assert resolve("letta/letta-free")[1] == "qwen3"
-    assert resolve("openai/gpt-4o-mini")[1] == "qwen3"
-    assert resolve("meta-llama/Llama-3-8B")[1] == "meta-llama/Llama-3-8B"
-    assert resolve("anything")[1] == "anything"
     settings.MODEL = "chosen"
-    assert resolve("openai/gpt-4o-mini")[1] == "chosen"
+    assert resolve("")[1] == "chosen"
+
+
+def test_a_handle_as_the_list_of_models_has_it_reaches_that_model(
+    settings: Settings, model: FakeOpenAI, alice: User
+) -> None:
+    settings.MODEL, settings.ACCOUNTS = "", True
+    model.models = ["qwen3", "meta-llama/Llama-3-8B", "openai/gpt-oss-20b"]
+    listed = {each["handle"]: each["name"] for each in Api(alice).get("/models/")}
+    assert list(listed.values()) == model.models
+    assert {handle: resolve(handle)[1] for handle in listed} == listed
+
+
+def test_a_model_of_a_server_of_ones_own_may_be_named_without_the_endpoint(
+    settings: Settings, model: FakeOpenAI
+) -> None:
+    model.models = ["qwen3", "meta-llama/Llama-3-8B", "openai/gpt-oss-20b"]
+    for handle in ("anything", *model.models):
+        assert resolve(handle)[1] == handle
+    assert resolve("openai/gpt-4o-mini")[1] == "gpt-4o-mini"
+    with pytest.raises(ModelError, match="There is no model 'anthropic/claude' here"):
+        resolve("anthropic/claude")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [("colour=red", "has a property 'colour'"), ("ids=ten", "ids is one of any, nine")],
+)
+def test_a_property_of_an_endpoint_that_cannot_be_is_refused(
+    fragment: str, words: str, settings: Settings
+) -> None:
+    settings.ENDPOINTS = {"lab": f"http://lab:8000/v1#{fragment}"}
+    with pytest.raises(ImproperlyConfigured, match=words):
+        resolve("lab/qwen3")
 
 
 def test_a_server_without_models_is_named_with_what_to_do(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_openai import FakeOpenAI, calls, gated, text
+from tests.hosted_services import own_postgres
 from tests.server import eventually
 from tests.site import Site, own_site
 
@@ -87,3 +88,51 @@ def test_two_workers_run_one_agent_one_message_at_a_time(site: Site, model: Fake
         eventually(lambda: site.statuses() == ["done"] * 6)
     asked = [body["messages"][-1]["content"] for body in model.requests]
     assert asked == said
+
+
+def test_messages_that_wait_are_all_answered_by_workers_that_begin_them(
+    site: Site, model: FakeOpenAI
+) -> None:
+    site.worker()
+    site.worker()
+    model.default = text("Yes.")
+    agents = [site.web[0].make_agent(f"Agent {number}") for number in range(5)]
+    for agent in agents:
+        with site.web[0].page(agent) as page:
+            for number in range(12):
+                page.send(f"Message {number}")
+            page.wait_for("Message 11")
+    eventually(lambda: site.statuses() == ["done"] * 60, within=120)
+
+
+def test_web_processes_and_workers_outlive_a_restart_of_postgres(
+    tmp_path: Path, model: FakeOpenAI
+) -> None:
+    gate = gated(text("Hello there, my friend."))
+    model.script(calls(APPEND), gate, text("Here I am again."), text("Still here."))
+    with own_postgres() as database, own_site(tmp_path, model, database.url) as site:
+        workers = [site.worker(), site.worker()]
+        agent = site.web[0].make_agent(human="Name: Bob")
+        with site.web[0].page(agent) as page:
+            page.send("I like cherry pie.")
+            gate.wait(30)
+            gate.release(2)
+            page.wait_for("Hello")
+        database.stop()
+        gate.release(40)
+        for answer in (
+            site.web[0].get(f"/agents/{agent}/"),
+            site.web[1].post(f"/agents/{agent}/messages/", text="Hello?", key="k"),
+        ):
+            assert answer.status == 503
+            assert answer.getheader("Retry-After") == "5"
+        database.start()
+        assert [web.get(f"/agents/{agent}/").status for web in site.web * 20] == [200] * 40
+        with site.web[1].page(agent) as page:
+            eventually(lambda: site.statuses() == ["done"], within=90)
+            page.send("Are you there?")
+            page.wait_for("Still here.")
+        assert [worker.poll() for worker in workers] == [None, None]
+        assert site.ask("SELECT value, version FROM agents_block WHERE label = 'human'") == [
+            ("Name: Bob\nLikes cherry pie", 1)
+        ]

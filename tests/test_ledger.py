@@ -12,7 +12,8 @@ from django.urls import reverse
 from agents import blame as blames
 from agents.blame import blame
 from agents.models import Agent, Block, Editor, MemoryRefusal
-from agents.models.block_edit import lines_differing, taken_back_by, terminated, undos_of
+from agents.models.block_edit import taken_back_by, undos_of
+from agents.text.diff import changes, terminated
 from tests.conftest import made
 from tests.ledger import step_of, told, written
 
@@ -146,7 +147,7 @@ def test_blame_agrees_with_the_ledger_read_forwards(human: Block, by: Editor) ->
         old, new = terminated(edit.before), terminated(edit.after)
         after: list[int] = []
         end = 0
-        for a, b, c, d in lines_differing(old, new):
+        for a, b, c, d in changes(old, new):
             after += writers[end:a] + [edit.version] * (d - c)
             end = b
         writers = after + writers[end:]

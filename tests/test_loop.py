@@ -8,6 +8,7 @@ import pytest
 
 from agents import bell, engine, fragments, loop
 from agents.models import Agent, Block, Message, Run
+from agents.runs import failures
 from tests.conftest import Ask
 from tests.fake_openai import (
     FakeOpenAI,
@@ -33,7 +34,7 @@ RENAME = (
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(failures, "RETRY_SECONDS", 0.0)
 
 
 def human(agent: Agent) -> Block:
@@ -279,9 +280,15 @@ def test_send_message_ends_the_turn(model: FakeOpenAI, memgpt: Agent, ask: Ask) 
     assert len(model.requests) == 1
 
 
-@pytest.mark.parametrize(("heartbeat", "requests"), [(True, 2), (False, 1)])
-def test_a_heartbeat_asks_for_one_more_step(
-    heartbeat: bool, requests: int, model: FakeOpenAI, memgpt: Agent, ask: Ask
+@pytest.mark.parametrize(
+    ("heartbeat", "why"),
+    [
+        (True, "asked for a heartbeat, so the agent goes on"),
+        (False, "said nothing to the person yet, so the agent is asked for its answer"),
+    ],
+)
+def test_an_agent_has_one_more_step_where_it_asks_or_has_said_nothing(
+    heartbeat: bool, why: str, model: FakeOpenAI, memgpt: Agent, ask: Ask
 ) -> None:
     name, arguments = APPEND
     model.script(
@@ -289,9 +296,43 @@ def test_a_heartbeat_asks_for_one_more_step(
         calls(("send_message", {"message": "Noted."})),
     )
     run = ask()
-    assert len(model.requests) == requests
-    assert run.reason == ("end_turn" if heartbeat else "no_heartbeat")
+    assert [step.outcome for step in run.steps.all()] == [why, "answered"]
+    assert run.reason == "end_turn"
     assert human(memgpt).value == "Name: Bob\nLikes cherry pie"
+
+
+def test_an_agent_is_asked_for_its_answer_once(model: FakeOpenAI, memgpt: Agent, ask: Ask) -> None:
+    model.script(calls(APPEND), calls(APPEND))
+    assert ask().reason == "no_heartbeat"
+    assert len(model.requests) == 2
+
+
+def test_an_agent_that_has_no_answer_when_asked_ends_its_turn(
+    model: FakeOpenAI, memgpt: Agent, ask: Ask
+) -> None:
+    model.script(calls(APPEND), empty())
+    run = ask()
+    assert (run.status, run.reason) == ("done", "no_heartbeat")
+    assert len(model.requests) == 2
+
+
+def test_after_it_has_spoken_an_agent_may_end_its_turn_with_a_memory_edit(
+    model: FakeOpenAI, memgpt: Agent, ask: Ask
+) -> None:
+    memgpt.configure(tool_rules=[{"type": "continue_loop", "tool_name": "send_message"}])
+    model.script(calls(("send_message", {"message": "Hello."})), calls(APPEND))
+    assert ask().reason == "no_heartbeat"
+    assert len(model.requests) == 2
+
+
+def test_tools_of_an_agent_that_speaks_by_tool_have_to_say_whether_it_goes_on(
+    model: FakeOpenAI, memgpt: Agent, ask: Ask
+) -> None:
+    ask()
+    functions = [each["function"] for each in model.requests[0]["tools"]]
+    told = {function["name"]: function["parameters"] for function in functions}
+    assert "request_heartbeat" in told["core_memory_append"]["required"]
+    assert "request_heartbeat" not in told["send_message"]["properties"]
 
 
 def test_a_failed_call_gets_another_step_without_a_heartbeat(
@@ -317,3 +358,18 @@ def test_a_page_that_cannot_be_drawn_fails_no_run(
     monkeypatch.setitem(bell._ears, bell.of_agent(agent.pk), {print})
     model.script(calls(APPEND), text("Noted."))
     assert ask().status == "done"
+
+
+def test_a_run_over_which_worker_after_worker_dies_is_given_up(
+    agent: Agent, model: FakeOpenAI
+) -> None:
+    run = agent.send("Hello", "k")
+    Run.objects.filter(pk=run.pk).update(tries=20)
+    loop.run_agent(run.pk)
+    run.refresh_from_db()
+    assert (run.status, model.requests) == ("failed", [])
+    assert "stopped 20 times" in run.error
+    run.retry()
+    loop.run_agent(run.pk)
+    run.refresh_from_db()
+    assert run.status == "done"

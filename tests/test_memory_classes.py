@@ -16,7 +16,6 @@ from django.db import connection, transaction
 
 from agents.memory import (
     CLASSES,
-    TAGS_TEMPLATE,
     BasicBlockMemory,
     ChatMemory,
     Memory,
@@ -24,6 +23,7 @@ from agents.memory import (
     load_classes,
 )
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Run, Step
+from agents.text.core_memory import TAGS_TEMPLATE
 from agents.tools import Caller, ToolError, of_agent
 from agents.tools.memory_methods import method_tools
 

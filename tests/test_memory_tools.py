@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agents import tools
-from agents.duplicates import duplicates, new_duplicates
 from agents.models import Agent, Block, MemoryRefusal, Run, Step
+from agents.text.similar_lines import duplicates, new_duplicates
 from agents.tools import Caller
 
 LINES = "Name: Bob\nCity: Riga\nLikes: pie"

@@ -15,10 +15,10 @@ from django.db import connection
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
-from agents import markdown
 from agents.accounts import owner
 from agents.memory import ChatMemory
 from agents.models import Agent
+from agents.text import markdown
 from tests.addresses import addresses, everything, ids_of
 from tests.conftest import Ask
 from tests.fake_openai import FakeOpenAI, calls, reasoning, text

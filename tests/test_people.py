@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -22,8 +25,9 @@ from tests.addresses import (
     naming_rows,
     of_agents,
 )
+from tests.sign_up import sign_up
+from tests.visitor import PASSWORD
 
-PASSWORD = "a long and winding road"
 METHODS = ("get", "post")
 
 
@@ -46,21 +50,6 @@ def as_alice(alice: User) -> Client:
     client = Client()
     client.force_login(alice)
     return client
-
-
-def sign_up(username: str, **more: str) -> tuple[Client, Any]:
-    """Through the page, as anybody would."""
-    client = Client(enforce_csrf_checks=True)
-    page = client.get(reverse("account_signup"))
-    form = {
-        "username": username,
-        "email": "",
-        "password1": PASSWORD,
-        "password2": PASSWORD,
-        "csrfmiddlewaretoken": str(page.context["csrf_token"]),
-        **more,
-    }
-    return client, client.post(reverse("account_signup"), form)
 
 
 # -- coming in -------------------------------------------------------------------------------------
@@ -158,6 +147,40 @@ def test_a_closed_server_lets_the_first_in_and_nobody_after(db: None, settings: 
     form = {"username": "dave", "password1": PASSWORD, "password2": PASSWORD}
     stranger.post(reverse("account_signup"), form)
     assert list(User.objects.values_list("username", flat=True)) == ["carol"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_who_sign_up_at_once_on_a_closed_server_one_gets_in(settings: Any) -> None:
+    settings.SIGNUP_OPEN = False
+    start = threading.Barrier(8)
+
+    def sign_up_with_the_others(number: int) -> str:
+        client = Client()
+        client.get(reverse("account_signup"))
+        form = {"username": f"person{number}", "password1": PASSWORD, "password2": PASSWORD}
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(client, "handler", Gate(client.handler, start))
+                return str(client.post(reverse("account_signup"), form).content.decode())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        pages = list(threads.map(sign_up_with_the_others, range(8)))
+    assert User.objects.count() == 1
+    assert User.objects.get().is_superuser
+    assert sum("Sign-up is closed" in page for page in pages) == 7
+
+
+class Gate:
+    """Lets requests through when so many have come."""
+
+    def __init__(self, handler: Any, start: threading.Barrier) -> None:
+        self.handler, self.start = handler, start
+
+    def __call__(self, request: Any) -> Any:
+        self.start.wait(20)
+        return self.handler(request)
 
 
 def test_without_accounts_nobody_signs_up(client: Client, db: None, settings: Any) -> None:

@@ -286,7 +286,8 @@ def test_calls_out_of_the_sandbox_come_back_on_the_thread_that_entered_it() -> N
 
     def enter() -> None:
         ask = {"probe": {"ask": lambda: seen.append(threading.get_ident())}}
-        sandbox.run("import probe\nprobe.ask()", inputs={}, modules=ask, limits=Limits(1, 64))
+        code = "import probe\nprobe.ask()"
+        sandbox.run(code, person=1, inputs={}, modules=ask, limits=Limits(1, 64))
         seen.append(threading.get_ident())
 
     thread = threading.Thread(target=enter)
@@ -304,7 +305,7 @@ def test_a_worker_that_dies_fails_one_call_and_no_other(agent: Agent) -> None:
 
     def ask(code: str) -> sandbox.Ran:
         modules = {"probe": {"kill": kill}}
-        return sandbox.run(code, inputs={}, modules=modules, limits=Limits(1, 64))
+        return sandbox.run(code, person=1, inputs={}, modules=modules, limits=Limits(1, 64))
 
     assert "the sandbox broke down" in ask("import probe\nprobe.kill()\nprobe.kill()").error
     assert ask("1 + 1").value == 2

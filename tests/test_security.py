@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
+from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -22,6 +19,7 @@ from agents.models import Agent, Run
 from memoryweb.asgi import application
 from memoryweb.middleware import same_origin
 from tests.addresses import addresses, everything, ids_of
+from tests.sockets import heard, socket
 
 # -- one person, on this machine -------------------------------------------------------------------
 
@@ -52,8 +50,11 @@ def test_this_machines_names_are_answered(host: str, client: Client, own: Agent)
         {"x-forwarded-host": "localhost"},
         {"x-forwarded-proto": "https"},
         {"x-real-ip": "127.0.0.1"},
+        {"x-forwarded-port": "443"},
+        {"x-forwarded-anything": "x"},
         {"forwarded": "for=8.8.8.8"},
         {"via": "1.1 proxy"},
+        {"cdn-loop": "cloudflare"},
     ],
 )
 def test_what_came_through_a_proxy_is_refused(
@@ -61,7 +62,37 @@ def test_what_came_through_a_proxy_is_refused(
 ) -> None:
     response = client.get(reverse("agent", args=[own.pk]), headers=headers)
     assert response.status_code == 403
-    assert "MEMORYWEB_ACCOUNTS=1" in response.content.decode()
+    for words in ("came through a proxy", *headers, "MEMORYWEB_ACCOUNTS=1"):
+        assert words in response.content.decode()
+    told = client.get("/v1/agents/", headers=headers)
+    assert told.status_code == 403
+    assert "came through a proxy" in told.json()["detail"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("http_version", "status"), [("1.0", 403), ("1.1", 200), ("2", 200)])
+async def test_what_no_browser_and_no_sdk_speaks_came_through_a_proxy(
+    http_version: str, status: int
+) -> None:
+    for path in ("/agents/new/", "/v1/agents/"):
+        scope = {
+            "type": "http",
+            "http_version": http_version,
+            "method": "GET",
+            "path": path,
+            "query_string": b"",
+            "headers": [(b"host", b"testserver")],
+        }
+        asked = ApplicationCommunicator(application, scope)
+        await asked.send_input({"type": "http.request", "body": b""})
+        assert (await asked.receive_output(20))["status"] == status
+        said = (await asked.receive_output(20))["body"].decode()
+        assert ("came through a proxy (HTTP/1.0)" in said) == (status == 403)
+
+
+def test_with_accounts_a_proxy_may_pass_on_what_it_likes(web: Client, agent: Agent) -> None:
+    headers = {"x-forwarded-for": "8.8.8.8", "via": "1.1 proxy"}
+    assert web.get(reverse("agent", args=[agent.pk]), headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("address", ["192.168.1.5", "8.8.8.8", "::ffff:8.8.8.8", "2001:db8::1"])
@@ -138,30 +169,6 @@ def test_with_accounts_any_address_will_do(settings: Any) -> None:
 
 
 # -- sockets ---------------------------------------------------------------------------------------
-
-
-ORIGIN = {"origin": "http://testserver", "host": "testserver"}
-
-
-@asynccontextmanager
-async def socket(user: User | None = None, **headers: str) -> AsyncIterator[WebsocketCommunicator]:
-    """A socket, through the same door as a browser's."""
-    given = {**ORIGIN, **headers}
-    if user:
-        client = Client()
-        await sync_to_async(client.force_login)(user)
-        given["cookie"] = client.cookies.output(header="", sep=";").strip()
-    sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in given.items()]
-    communicator = WebsocketCommunicator(application, "/ws/", headers=sent)
-    yield communicator
-    await communicator.disconnect()
-
-
-async def heard(communicator: WebsocketCommunicator, name: str) -> dict[str, Any]:
-    """The next frame that has something of that name to say."""
-    while name not in (frame := json.loads(await communicator.receive_from(timeout=10))):
-        pass
-    return dict(frame)
 
 
 on_sockets = pytest.mark.django_db(transaction=True)

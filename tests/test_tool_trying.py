@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.memory import ChatMemory
-from agents.models import Agent, Editor, Passage, Tool
+from agents.models import Agent, Editor, LimitReached, Passage, Tool
 from agents.tool_arguments import ArgumentsForm
 from agents.tools import custom, trying
 from agents.tools.attaching import attach
@@ -138,11 +138,11 @@ def test_a_person_tries_one_tool_at_a_time_and_leaves_sandboxes_to_others(
 ) -> None:
     with trying.one_at_a_time(alice):
         response = attempt(web, agent, SHOUT, words="x")
-        assert response.status_code == 429
+        assert (response.status_code, response.headers["Retry-After"]) == (429, "2")
         assert "A try of yours still goes on" in html(response)
         with trying.one_at_a_time(bob):
             third = trying.one_at_a_time(User.objects.create_user("carol"))
-            with pytest.raises(trying.Busy, match="Others are trying"):
+            with pytest.raises(LimitReached, match="Others are trying"):
                 third.__enter__()
     assert attempt(web, agent, SHOUT, words="x").status_code == 200
     monkeypatch.setattr(custom.CustomTool, "prepare", lambda *_: 1 / 0)

@@ -40,12 +40,14 @@ class AgentAdmin(AgentsAdmin):
     show_full_result_count = False
     readonly_fields = ["id", "owner", "memory_class", "core_memory", "records", "message_count"]
     readonly_fields += ["passage_count", "bytes_per_token"]
+    readonly_fields += Agent.BY_SCRIPTS
     readonly_fields += ["created_at", "updated_at", "deleted_at"]
     fieldsets = [
         (None, {"fields": ["name", "owner", "model", "system_prompt", "tools", "tool_rules"]}),
         ("Core memory", {"fields": ["core_memory", "memory_class", "prompt_template"]}),
         ("Reflection", {"fields": ["reflect_every"]}),
         ("Limits", {"fields": ["max_steps", "context_window", "bytes_per_token"]}),
+        ("By scripts", {"fields": Agent.BY_SCRIPTS}),
         ("Records", {"fields": ["records", "message_count", "passage_count", "id"]}),
         ("When", {"fields": ["created_at", "updated_at", "deleted_at"]}),
     ]

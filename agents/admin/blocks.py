@@ -143,7 +143,8 @@ class BlockAdmin(BlocksAdmin):
     show_full_result_count = False
     raw_id_fields = ["owner"]
     inlines = [Ledger]
-    readonly_fields = ["held_by", "given_to", "whole_ledger", "id", "created_at", "updated_at"]
+    readonly_fields = ["held_by", "given_to", "whole_ledger", *Block.BY_SCRIPTS]
+    readonly_fields += ["id", "created_at", "updated_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Block]:
         return super().get_queryset(request).prefetch_related("agents")

@@ -1,17 +1,11 @@
-"""Rows that are only looked at, and people."""
+"""Rows that are only looked at."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.contrib.auth.models import User
-from django.http import HttpRequest
 
 from agents.models import (
-    Agent,
     Approval,
-    Block,
     BlockEdit,
     BlockShare,
     Compaction,
@@ -25,7 +19,7 @@ from agents.models import (
 from agents.requests import sent
 
 from .blocks import LedgerColumns
-from .shared import PeopleAdmin, ReadOnly, short, what_goes
+from .shared import ReadOnly, short
 
 
 @admin.register(BlockEdit)
@@ -158,17 +152,3 @@ class EventAdmin(ReadOnly):
     list_select_related = ["agent"]
     search_fields = ["agent__name", "agent__owner__username", "=agent__id"]
     ordering = ["-pk"]
-
-
-admin.site.unregister(User)
-
-
-@admin.register(User)
-class PersonAdmin(PeopleAdmin):
-    """Django's own, but a person's deletion is asked for in numbers."""
-
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        people = User.objects.filter(pk__in=[person.pk for person in objs])
-        return what_goes(
-            people, Agent.objects.filter(owner__in=people), Block.objects.filter(owner__in=people)
-        )

@@ -19,7 +19,7 @@ from .shared import ToolsAdmin, ToolsForm
 class ToolForm(ToolsForm):
     class Meta:
         model = Tool
-        fields = ["owner", "source", "name", "tags", "seconds", "megabytes", "return_char_limit"]
+        fields = ["owner", "source", "name", *Tool.SETTINGS]
         field_classes = {"source": TextAsTyped}
 
     def clean_tags(self) -> Any:
@@ -29,8 +29,8 @@ class ToolForm(ToolsForm):
 @admin.register(Tool)
 class ToolAdmin(ToolsAdmin):
     form = ToolForm
-    list_display = ["name", "owner", "description", "updated_at"]
-    list_filter = ["created_at", "updated_at"]
+    list_display = ["name", "owner", "description", "default_requires_approval", "updated_at"]
+    list_filter = ["default_requires_approval", "created_at", "updated_at"]
     list_select_related = ["owner"]
     search_fields = ["name", "description", "source", "owner__username", "=id"]
     search_help_text = "A name, words of the description or source, its owner's name, an id."

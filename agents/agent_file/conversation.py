@@ -20,6 +20,7 @@ from django.utils import timezone
 from agents.models import Message
 from agents.models.message import storable
 
+from .call_ids import CallIds, Ids
 from .parts import Said, parts_of
 from .reading import Entry, Notes, count
 
@@ -61,13 +62,15 @@ class Line:
 class Conversation:
     """What was said; the context begins at message `context_from` (0: at the first).
 
-    `summary` stands for what left the context, and `summary_at` is when it was written.
+    `summary` stands for what left the context, and `summary_at` is when it was written. `ids` are
+    the calls that have another id here.
     """
 
     lines: list[Line]
     context_from: int = 0
     summary: str = ""
     summary_at: datetime | None = None
+    ids: Ids = field(default_factory=dict)
 
 
 def conversation(agent: Entry, own: Entry, notes: Notes) -> Conversation:
@@ -77,7 +80,7 @@ def conversation(agent: Entry, own: Entry, notes: Notes) -> Conversation:
         reader.take(message)
     reader.tell(notes)
     found = reader.found
-    found.lines = paired(found.lines, notes)
+    found.lines, found.ids = paired(found.lines, notes)
     found.context_from = beginning(found.lines, reader.in_context)
     return found
 
@@ -209,6 +212,7 @@ class Reader:
             "pictures": "held a picture or a file: only the text was taken over",
             "hidden": "held reasoning that its provider keeps to itself: it cannot be shown",
             "twice": "called tools twice under one id: the first of the calls was taken over",
+            "names": "called tools by names that no endpoint takes: other characters became '_'",
         }
         for kind, what in said.items():
             if self.left[kind]:
@@ -230,20 +234,29 @@ def packed(text: str) -> dict[str, Any]:
     return given if isinstance(given, dict) and isinstance(given.get("type"), str) else {}
 
 
-def paired(lines: list[Line], notes: Notes) -> list[Line]:
+Returns = dict[str, Line | None]  # a call's id → what was returned to it
+
+
+def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
     """The messages with each tool's return right below its call, in the order of the calls.
 
-    A return without its call goes; a call without its return gets one that says so.
+    A return without its call goes; a call without its return gets one that says so. A call whose id
+    cannot be sent, or is another call's as well, gets another; which these are.
     """
-    turns: list[tuple[Line, dict[str, Line | None]]] = []
-    waiting: dict[str, dict[str, Line | None]] = {}
+    turns: list[tuple[Line, Returns]] = []
+    waiting: dict[str, tuple[Returns, str]] = {}
+    ids = CallIds()
     lost = made = 0
     for line in lines:
         if line.role != Message.Role.TOOL:
-            returns: dict[str, Line | None] = dict.fromkeys(call["id"] for call in line.calls)
-            waiting |= dict.fromkeys(returns, returns)
+            returns: Returns = {}
+            for call in line.calls:
+                old, call["id"] = call["id"], ids.own(call["id"], line.step)
+                returns[call["id"]] = None
+                waiting[old] = returns, call["id"]
             turns.append((line, returns))
-        elif (asked := waiting.pop(line.call_id, None)) is not None:
+        elif line.call_id in waiting:
+            asked, line.call_id = waiting.pop(line.call_id)
             asked[line.call_id] = line
         else:
             lost += 1
@@ -261,4 +274,9 @@ def paired(lines: list[Line], notes: Notes) -> list[Line]:
         notes.add(f"{count(lost, 'tool return')} answered no call of the file: left out.")
     if made:
         notes.add(f"{count(made, 'tool call')} had no return: one was added that says so.")
-    return found
+    if ids.changed:
+        notes.add(
+            f"{count(len(ids.changed), 'tool call')} got another id here: an endpoint takes back"
+            " only short ids of letters and digits, each once."
+        )
+    return found, ids.changed

@@ -16,6 +16,7 @@ from agents import tools
 from agents.context import compile_context
 from agents.models import Agent, Block, Compaction, Message, Run, Step, Tool
 from agents.models.tag import AgentTag
+from agents.tools.rules import on_the_wire
 
 from .entries import (
     EMBEDDING,
@@ -34,10 +35,9 @@ from .entries import (
 from .importing import OWN, VERSION
 from .pieces import pieces, plain
 
-SETTINGS = (
-    *("model", "memory_class", "prompt_template", "tools", "max_steps", "reflect_every"),
-    *("context_window", "bytes_per_token", "agent_type", "embedding"),
-)
+IN_THE_FORMAT = {"name", "system_prompt", "description", "metadata", "tool_rules"}  # its own place
+SETTINGS = tuple(name for name in Agent.SETTINGS if name not in IN_THE_FORMAT)
+BLOCK_SETTINGS = ("kind", "tags", "schema", "ask_before_write")  # that the format has no place for
 RUN = ("kind", "text", "status", "reason", "error", "role", "most_steps")
 BATCH = 2000  # rows read at once
 Row = TypeVar("Row", bound=Model)
@@ -124,7 +124,7 @@ class Export:
             "tool_ids": [tool["id"] for tool in self.tools],
             "source_ids": [],
             "block_ids": [f"block-{place}" for place in range(len(self.blocks))],
-            "tool_rules": agent.tool_rules,
+            "tool_rules": on_the_wire(agent.tool_rules, asking=()),
             "tags": list(AgentTag.objects.filter(agent=agent).values_list("tag", flat=True)),
             "system": agent.system_prompt,
             "description": agent.description or None,
@@ -146,6 +146,7 @@ class Export:
         numbers = self.sent.filter(
             number__gte=self.agent.context_from,
             aside=False,
+            left_out=None,
             status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
         )
         said = [f"message-{n}" for n in numbers.order_by("number").values_list("number", flat=True)]
@@ -190,14 +191,18 @@ class Export:
                     "source_code": tool.source,
                     "tags": tool.tags,
                     "return_char_limit": tool.return_char_limit,
+                    "default_requires_approval": tool.default_requires_approval,
                 }
 
     # -- what only this program reads --------------------------------------------------------------
 
     def own_entry(self) -> dict[str, Any]:
         made = ["message-0", *([self.summary_id] if self.compaction else [])]
+        rules = self.agent.tool_rules
+        waived = [rule["tool_name"] for rule in rules if rule["type"] == "no_approval"]
         return {
-            "settings": {name: getattr(self.agent, name) for name in SETTINGS},
+            "settings": {name: getattr(self.agent, name) for name in SETTINGS}
+            | {"no_approval": waived},
             "made": made,
             "runs": (self.run_entry(run) for run in self.runs),
             "messages": self.own_messages(),
@@ -262,10 +267,7 @@ class Export:
         edits = list(block.edits.order_by("version"))
         versions = {edit.pk: edit.version for edit in edits}
         return {
-            "kind": block.kind,
-            "tags": block.tags,
-            "schema": block.schema,
-            "ask_before_write": block.ask_before_write,
+            **{name: getattr(block, name) for name in BLOCK_SETTINGS},
             "first": edits[0].before if edits else block.value,
             "edits": [
                 {

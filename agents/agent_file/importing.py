@@ -1,7 +1,16 @@
-"""Import: agents made of an agent file, whole or not at all."""
+"""Import: agents made of an agent file, whole or not at all.
+
+All of a file is read and checked before anything is stored. What it holds is then written in
+pieces, between which others write, for agents that nobody sees: they have UNFINISHED as the time of
+their deletion. One last transaction shows them. Where that is not reached, they are deleted: by the
+import itself if it fails, and with what else is past keeping if the process was killed.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,19 +18,22 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from agents.models import Agent, Event
+from agents.models import Agent, BlockEdit, Event, Passage
+from agents.models.agent import UNFINISHED
+from agents.models.limits import check_agents
 from agents.models.tag import AgentTag
 
-from .conversation import Conversation, conversation
+from .conversation import Conversation, Line, conversation
+from .limits import check_size
 from .memory import Blocks, passages_of
 from .reading import AgentFileError, Entry, Notes, count, listed, tidied
-from .rows import store
+from .rows import piece, remove, store
 from .settings import settings_of, tags_of
 from .single import as_lists
 from .toolset import Toolset
-from .transcript import deduced, restored
+from .transcript import Transcript, deduced, restored
 
-MOST_AGENTS = 100
+logger = logging.getLogger(__name__)
 OTHERS = {
     "groups": ("group", "agents here do not work in groups"),
     "files": ("file", "there are no files here"),
@@ -30,6 +42,8 @@ OTHERS = {
 }
 OWN = "memoryweb"
 VERSION = 1  # of what stands under that key
+SECONDS_TO_WAIT = 5.0  # for the import before this one; a request waits in a thread
+importing = threading.Lock()  # a large file takes much memory
 
 
 @dataclass
@@ -46,75 +60,148 @@ class Imported:
         return self.agents[0]
 
 
-@transaction.atomic
-def import_agent(
-    owner: User,
-    data: Any,
-    *,
-    name: str = "",
-    suffix: str = "",
-    model: str = "",
-    with_messages: bool = True,
-    overwrite_tools: bool = False,
-) -> Imported:
-    """Make the agents of a file, given as JSON. AgentFileError, and nothing made, if it is none.
+@dataclass
+class Options:
+    """How a file is imported.
 
-    `name` is for a file with one agent; `suffix` is put behind each name; `model` is a handle in
-    place of the file's; `overwrite_tools` gives a tool of the same name the file's source.
+    `name` is for a file with one agent; `suffix` is put behind each name; `model` and `embedding`
+    are handles in place of the file's; `overwrite_tools` gives a tool of the same name the file's
+    source; `allow_tools` is called with the names of the tools that will be stored, if there are
+    some, and raises where that may not be.
     """
-    notes = Notes()
-    file = lists_of(tidied(data, notes))
-    entries = file.entries("agents")
-    if not 0 < len(entries) <= MOST_AGENTS:
-        raise AgentFileError(f"The file has {len(entries):,} agents; 1 to {MOST_AGENTS} can be.")
-    own = own_part(file, notes)
-    blocks = Blocks(file, owner, notes)
-    toolset = Toolset(file, own.entry("tools"), owner, notes, overwrite=overwrite_tools)
-    made = []
-    for entry in entries:
-        its = own.entry("agents").entry(entry.get("id", str))
-        settings = settings_of(entry, its, notes)
-        if name and len(entries) == 1:
-            settings["name"] = name
-        settings["name"] = f"{settings['name'][: 100 - len(suffix)]}{suffix}"
-        settings["model"] = model or settings["model"]
-        settings["tools"] = toolset.of(entry, its.entry("settings"), settings["memory_class"])
-        settings["tool_rules"] = toolset.rules(entry, settings["tools"])
-        found = conversation(entry, its, notes) if with_messages else Conversation([])
-        agent = Agent(owner=owner, **settings)
-        made.append(stored(agent, entry, its, found, blocks, notes, with_messages))
-    leave_out(file, notes)
-    return Imported(made, notes, toolset.made)
+
+    name: str = ""
+    suffix: str = ""
+    model: str = ""
+    embedding: str = ""
+    with_messages: bool = True
+    overwrite_tools: bool = False
+    allow_tools: Callable[[list[str]], None] | None = None
 
 
-def stored(
-    agent: Agent,
-    entry: Entry,
-    own: Entry,
-    found: Conversation,
-    blocks: Blocks,
-    notes: Notes,
-    with_messages: bool,
-) -> Agent:
-    """Store an agent with all it has."""
-    has_own = bool(own.given) and with_messages
-    transcript = restored(found, own) if has_own else deduced(found, notes)
-    agent.context_from, agent.message_count = found.context_from, len(found.lines)
+def import_agent(owner: User, data: Any, **options: Any) -> Imported:
+    """Make the agents of a file, given as JSON. AgentFileError, and nothing made, if it is none."""
+    if not importing.acquire(timeout=SECONDS_TO_WAIT):
+        raise AgentFileError("Another agent file is being imported; try again in a minute.")
     try:
-        agent.full_clean(exclude=["owner", "tools"])
-    except ValidationError as error:
-        named, said = next(iter(error.message_dict.items()))
-        raise AgentFileError(f"{entry.place}: {named}: {said[0]}") from None
-    agent.save(force_insert=True)
-    AgentTag.put(agent, tags_of(entry, notes))
-    transcript.store(agent, found.lines)
-    blocks.give(agent, entry, own, transcript.steps)
-    passages = passages_of(agent, own, transcript.steps)
-    store(passages)
-    Agent.objects.filter(pk=agent.pk).update(passage_count=len(passages))
-    agent.refresh_from_db()
-    agent.record(Event.of(Event.Kind.AGENT_CHANGED))
-    return agent
+        return Import(owner, data, Options(**options)).carry_out()
+    finally:
+        importing.release()
+
+
+@dataclass
+class Draft:
+    """An agent to be, with what it is stored with."""
+
+    agent: Agent
+    tags: list[str]
+    lines: list[Line]
+    transcript: Transcript
+    passages: list[Passage]
+    blocks: list[str]  # keys
+
+    def store(self, blocks: Blocks) -> None:
+        """Store it all, unseen."""
+        agent = self.agent
+        agent.deleted_at = UNFINISHED
+        with piece():
+            agent.save(force_insert=True)
+            AgentTag.put(agent, self.tags)
+        self.transcript.store(agent, self.lines)
+        for passage in self.passages:
+            passage.agent, passage.step = agent, passage.step  # which has its key by now
+        store(self.passages)
+        blocks.give(agent, self.blocks)
+
+    def show(self) -> None:
+        """Have people see it. Inside a transaction."""
+        self.agent.deleted_at = None
+        self.agent.save(update_fields=["deleted_at", "updated_at"])
+        self.agent.record(Event.of(Event.Kind.AGENT_CHANGED))
+
+
+class Import:
+    """A file on its way into the database; made of it, it is checked."""
+
+    def __init__(self, owner: User, data: Any, options: Options) -> None:
+        self.owner, self.options, self.notes = owner, options, Notes()
+        file = lists_of(tidied(data, self.notes))
+        own = own_part(file, self.notes)
+        check_size(file, own)
+        self.blocks = Blocks(file, owner, self.notes)
+        self.toolset = Toolset(
+            file, own.entry("tools"), owner, self.notes, overwrite=options.overwrite_tools
+        )
+        entries = file.entries("agents")
+        self.has_one = len(entries) == 1
+        kept = own.entry("agents")
+        self.drafts = [self.draft(each, kept.entry(each.get("id", str))) for each in entries]
+        leave_out(file, self.notes)
+
+    def draft(self, entry: Entry, own: Entry) -> Draft:
+        """Read an agent; `own` is what this program wrote of it, if it did."""
+        agent = Agent(owner=self.owner, **self.settings(entry, own))
+        with_messages = self.options.with_messages
+        found = conversation(entry, own, self.notes) if with_messages else Conversation([])
+        has_own = bool(own.given) and with_messages
+        transcript = restored(found, own) if has_own else deduced(found, self.notes)
+        passages = passages_of(own, transcript.steps)
+        agent.context_from, agent.message_count = found.context_from, len(found.lines)
+        agent.passage_count = len(passages)
+        try:
+            agent.full_clean(exclude=["owner", "tools"])
+        except ValidationError as error:
+            named, said = next(iter(error.message_dict.items()))
+            raise AgentFileError(f"{entry.place}: {named}: {said[0]}") from None
+        blocks = self.blocks.of(agent.name, entry, own, transcript.steps, found.ids)
+        tags = tags_of(entry, self.notes)
+        return Draft(agent, tags, found.lines, transcript, passages, blocks)
+
+    def settings(self, entry: Entry, own: Entry) -> dict[str, Any]:
+        """An agent's settings, as the file and the options have them."""
+        options, kept = self.options, own.entry("settings")
+        settings = settings_of(entry, own, self.notes)
+        if options.name and self.has_one:
+            settings["name"] = options.name
+        settings["name"] = f"{settings['name'][: 100 - len(options.suffix)]}{options.suffix}"
+        settings["model"] = options.model or settings["model"]
+        settings["embedding"] = options.embedding or settings["embedding"]
+        settings["tools"] = self.toolset.of(entry, kept, settings["memory_class"])
+        settings["tool_rules"] = self.toolset.rules(entry, kept, settings["tools"])
+        return settings
+
+    def carry_out(self) -> Imported:
+        """Store it; all of it, or nothing that anybody sees."""
+        made = [draft.agent for draft in self.drafts]
+        tools = list(self.toolset.made)
+        if tools and self.options.allow_tools:
+            self.options.allow_tools(tools)
+        with transaction.atomic():
+            check_agents(self.owner, len(made))
+        try:
+            for draft in self.drafts:
+                draft.store(self.blocks)
+            with transaction.atomic():
+                check_agents(self.owner, len(made))
+                self.toolset.store()
+                for draft in self.drafts:
+                    draft.show()
+        except BaseException:
+            discard(made)
+            raise
+        return Imported(made, self.notes, tools)
+
+
+def discard(agents: list[Agent]) -> None:
+    """Delete what was stored of agents that will not be; what cannot be now, goes later."""
+    try:
+        for agent in Agent.objects.filter(pk__in=[agent.pk for agent in agents]):
+            remove(agent.messages.all())
+            remove(agent.passages.all())
+            remove(BlockEdit.objects.filter(block__agents=agent))
+            agent.purge()
+    except Exception:
+        logger.exception("What was stored of an import that failed is deleted within a day.")
 
 
 def leave_out(file: Entry, notes: Notes) -> None:

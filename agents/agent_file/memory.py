@@ -3,56 +3,118 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from agents import typed
-from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Passage, Step
+from agents.models import (
+    Agent,
+    Attachment,
+    Block,
+    BlockEdit,
+    Editor,
+    MemoryRefusal,
+    Passage,
+    Step,
+)
 from agents.models.block import DEFAULT_LIMIT, LABEL
 from agents.models.passage import checked_tags, checked_text
 
+from .call_ids import Ids
 from .reading import AgentFileError, Entry, Notes
-from .rows import store
+from .rows import pieces_of, store
 
 LONGEST_LABEL = 50
 LONGEST_DESCRIPTION = 500
 LARGEST_LIMIT = 1_000_000
+BLOCKS_AT_ONCE = 25  # each is written by its verb, which takes longer than a row
 NOT_IN_A_LABEL = re.compile(r"[^\w./-]+")
 
 
+@dataclass
+class Draft:
+    """A block as the file has it: its ledger, which may be empty, and the value it has in the end.
+
+    `undos` are edits with the edits that they take back.
+    """
+
+    block: Block
+    value: str
+    edits: list[BlockEdit]
+    undos: list[tuple[BlockEdit, BlockEdit]]
+
+    def store(self, owner: User) -> None:
+        """Store the block as its ledger leaves it, then write its value by its verb."""
+        self.block.save(force_insert=True)
+        self.block.set_value(self.value, by=Editor.person(owner, Editor.IMPORT))
+
+    def store_ledger(self) -> None:
+        """Store the edits; their steps are stored by now."""
+        for edit in self.edits:
+            edit.block, edit.step = self.block, edit.step
+        store(self.edits)
+        for edit, undone in self.undos:
+            edit.undoes = undone
+        for some in pieces_of([edit for edit, _ in self.undos]):
+            BlockEdit.objects.bulk_update(some, ["undoes"])
+
+
 class Blocks:
-    """The blocks of a file; each is stored once, however many of its agents hold it."""
+    """The blocks of a file; each is one here as well, however many of its agents hold it."""
 
     def __init__(self, file: Entry, owner: User, notes: Notes) -> None:
         self.entries = {block.get("id", str): block for block in file.entries("blocks")}
         self.owner, self.notes = owner, notes
-        self.stored: dict[str, Block] = {}
+        self.drafts: dict[str, Draft] = {}
+        self.stored: set[str] = set()
 
-    def give(self, agent: Agent, entry: Entry, own: Entry, steps: list[Step]) -> None:
-        """Have the agent hold its blocks, with the ledgers that this program wrote of them."""
+    def of(self, name: str, entry: Entry, own: Entry, steps: list[Step], ids: Ids) -> list[str]:
+        """Read an agent's blocks, with the ledgers that this program wrote of them; their keys."""
         ledgers = own.entry("blocks")
         inline = {each.place: each for each in entry.entries("memory_blocks")}
         self.entries |= inline
-        held: set[str] = set()
+        held: dict[str, str] = {}
         for key in dict.fromkeys([*entry.texts("block_ids"), *inline]):
             if key not in self.entries:
                 self.notes.add(f"The block '{key[:100]}' is not in the file.")
                 continue
-            if key not in self.stored:
-                self.stored[key] = self.make(self.entries[key], ledgers.entry(key), steps, held)
-            block = self.stored[key]
-            if block.label in held:
+            if key not in self.drafts:
+                self.drafts[key] = self.read(
+                    self.entries[key], ledgers.entry(key), steps, ids, set(held)
+                )
+            label = self.drafts[key].block.label
+            if label in held:
                 self.notes.add(
-                    f"A second block '{block.label}' of '{agent.name}' was not attached to it:"
+                    f"A second block '{label}' of '{name}' was not attached to it:"
                     " the agent holds another one of that label."
                 )
                 continue
-            held.add(block.label)
-            agent.hold(block)
+            held[label] = key
+        return list(held.values())
 
-    def make(self, entry: Entry, ledger: Entry, steps: list[Step], taken: set[str]) -> Block:
+    def give(self, agent: Agent, keys: list[str]) -> None:
+        """Store an agent's blocks, those that another agent has not brought, and attach all."""
+        for some in pieces_of(list(enumerate(keys)), size=BLOCKS_AT_ONCE):
+            for _, key in some:
+                if key not in self.stored:
+                    self.drafts[key].store(self.owner)
+            blocks = [(place, self.drafts[key].block) for place, key in some]
+            Attachment.objects.bulk_create(
+                Attachment(agent=agent, block=block, label=block.label, position=place)
+                for place, block in blocks
+            )
+        for key in keys:
+            if key not in self.stored:
+                self.drafts[key].store_ledger()
+                self.stored.add(key)
+
+    def read(
+        self, entry: Entry, ledger: Entry, steps: list[Step], ids: Ids, taken: set[str]
+    ) -> Draft:
+        """A block, checked."""
         value = entry.text("value")
         block = Block(owner=self.owner, label=self.label(entry, taken))
         block.description = self.description(entry, block.label)
@@ -66,23 +128,16 @@ class Blocks:
         block.metadata = entry.get("metadata", dict, {})
         block.value = value
         validated(block, entry)
-        kept = edits_of(ledger, steps)
+        value = block.value
+        edits = edits_of(ledger, steps, ids)
         if ledger.given:
-            block.value = kept[-1].after if kept else ledger.text("first")
-            block.version = len(kept)
+            block.value = edits[-1].after if edits else ledger.text("first")
+            block.version = len(edits)
         else:
             block.value = typed.empty(block.kind)
         if len(block.value) > block.limit:
             raise ledger.wrong("edits", f"end with a value over the limit of {block.limit:,}")
-        block.save(force_insert=True)
-        for edit in kept:
-            edit.block = block
-        keep(kept, ledger)
-        try:
-            block.set_value(value, by=Editor.person(self.owner, Editor.IMPORT))
-        except MemoryRefusal as refusal:
-            raise AgentFileError(f"{entry.place}: {refusal}") from None
-        return block
+        return Draft(block, value, edits, undos_of(edits, ledger))
 
     def label(self, entry: Entry, taken: set[str]) -> str:
         """A label that a block may have and that is free in the agent."""
@@ -139,10 +194,11 @@ def validated(block: Block, entry: Entry) -> None:
         raise AgentFileError(f"{entry.place}.{field}: {said[0]}") from None
 
 
-def edits_of(ledger: Entry, steps: list[Step]) -> list[BlockEdit]:
-    """The rows of a ledger, but for the block and what they undo."""
+def edits_of(ledger: Entry, steps: list[Step], ids: Ids) -> list[BlockEdit]:
+    """The rows of a ledger, but for the block and what they undo; `ids` are the calls' new ones."""
     before, kept = ledger.text("first"), []
     for version, each in enumerate(ledger.entries("edits"), 1):
+        call = each.text("tool_call_id", 200)
         edit = BlockEdit(
             version=version,
             before=before,
@@ -151,7 +207,7 @@ def edits_of(ledger: Entry, steps: list[Step]) -> list[BlockEdit]:
             editor_kind=Editor.IMPORT,
             editor_name=each.text("editor", 150),
             step=step_of(each, steps),
-            tool_call_id=each.text("tool_call_id", 200),
+            tool_call_id=ids.get((each.get("step", int, None), call), call),
             created_at=each.moment("created_at") or timezone.now(),
         )
         before = edit.after
@@ -165,30 +221,27 @@ def step_of(each: Entry, steps: list[Step]) -> Step | None:
     return None if place is None else steps[place]
 
 
-def keep(kept: list[BlockEdit], ledger: Entry) -> None:
-    """Store a ledger; an undo names the version that it takes back."""
-    store(kept)
+def undos_of(edits: list[BlockEdit], ledger: Entry) -> list[tuple[BlockEdit, BlockEdit]]:
+    """The edits that take back an earlier one, each with it."""
     undos = []
-    for edit, each in zip(kept, ledger.entries("edits"), strict=False):
+    for edit, each in zip(edits, ledger.entries("edits"), strict=True):
         version = each.whole("undoes", 1, edit.version - 1)
         if version is not None:
-            edit.undoes = kept[version - 1]
-            undos.append(edit)
-    BlockEdit.objects.bulk_update(undos, ["undoes"], batch_size=1000)
+            undos.append((edit, edits[version - 1]))
+    return undos
 
 
-def passages_of(agent: Agent, own: Entry, steps: list[Step]) -> list[Passage]:
+def passages_of(own: Entry, steps: list[Step]) -> list[Passage]:
     """The agent's archival memory, in the order of the file."""
-    return [passage_of(agent, each, steps) for each in own.entries("passages")]
+    return [passage_of(each, steps) for each in own.entries("passages")]
 
 
-def passage_of(agent: Agent, each: Entry, steps: list[Step]) -> Passage:
+def passage_of(each: Entry, steps: list[Step]) -> Passage:
     try:
         text, tags = checked_text(each.get("text", str)), checked_tags(each.texts("tags"))
     except MemoryRefusal as refusal:
         raise AgentFileError(f"{each.place}: {refusal}") from None
     return Passage(
-        agent=agent,
         text=text,
         tags=tags,
         editor_kind=Editor.IMPORT,

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from .call_ids import sendable_name
 from .reading import Entry, in_words
 
 LONGEST_ID = 200  # characters
@@ -50,6 +51,10 @@ def parts_of(message: Entry) -> Said:
     unique = {call["id"]: call for call in reversed(given + inside)}
     said.calls = [call for call in given + inside if unique[call["id"]] is call]
     said.left["twice"] += len({call["id"] for call in given}) < len(given)
+    for call in said.calls:
+        name = sendable_name(call["name"])
+        said.left["names"] += name != call["name"]
+        call["name"] = name
     if message.text("role") in ("tool", "function"):
         said.returns = returns_of(message, said)
     return said

@@ -7,9 +7,11 @@ import math
 from datetime import UTC, datetime
 from typing import Any, TypeVar, overload
 
+from django.conf import settings
+
 from agents.models.message import storable
 
-LARGEST = 50 * 1024 * 1024  # bytes
+LARGEST: int = settings.LARGEST_AGENT_FILE  # bytes
 DEEPEST = 60  # levels
 KINDS: dict[type, str] = {
     str: "a text",

@@ -1,35 +1,77 @@
-"""Rows stored many at once, with the times the file gives them."""
+"""Rows stored in pieces, so that others can write meanwhile, with the times the file gives them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection, models
+from django.db import connection, models, transaction
+from django.utils import timezone
 
-BATCH = 1000  # rows written at once
+PIECE = 250  # rows written in one transaction
+PAUSE = 0.03  # seconds between two of them, at the least
+
+
+@contextmanager
+def piece() -> Iterator[None]:
+    """A transaction, after which others have as long a time to write.
+
+    SQLite lets one connection write at a time, and those that wait only ask again now and then: a
+    writer that began anew at once would leave them waiting until it is done.
+    """
+    with transaction.atomic():
+        began = time.monotonic()
+        yield
+    if not connection.in_atomic_block:
+        rest(time.monotonic() - began)
+
+
+def rest(written: float) -> None:
+    """Leave others the time that this import has written."""
+    if connection.vendor == "sqlite":
+        time.sleep(max(PAUSE, written))
+
+
+def pieces_of(rows: Sequence[Any], size: int = PIECE) -> Iterator[Sequence[Any]]:
+    """The rows, some at a time, each time in a transaction of its own."""
+    for start in range(0, len(rows), size):
+        with piece():
+            yield rows[start : start + size]
 
 
 def store(rows: Sequence[Any]) -> None:
-    """Store new rows of one model; a time that is otherwise set to now stays what it is."""
-    if not rows:
-        return
+    """Store new rows of one model, in pieces."""
+    for some in pieces_of(rows):
+        store_at_once(some)
+
+
+def store_at_once(rows: Sequence[Any]) -> None:
+    """Store new rows of one model as they are: `bulk_create` would set some of their times to now,
+    which only a second statement for each row could mend."""
     model: type[models.Model] = type(rows[0])
-    fields = [f for f in model._meta.concrete_fields if getattr(f, "auto_now_add", False)]
-    moments = [[getattr(row, field.attname) for field in fields] for row in rows]
-    model._default_manager.bulk_create(rows, batch_size=BATCH)
-    if not fields:
-        return
-    meta, quote = model._meta, connection.ops.quote_name
-    columns = ", ".join(f"{quote(field.attname)} = %s" for field in fields)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"UPDATE {quote(meta.db_table)} SET {columns} WHERE {quote(meta.pk.attname)} = %s",
-            [
-                [*map(connection.ops.adapt_datetimefield_value, times), row.pk]
-                for row, times in zip(rows, moments, strict=True)
-            ],
-        )
-    for row, times in zip(rows, moments, strict=True):
-        for field, moment in zip(fields, times, strict=True):
-            setattr(row, field.attname, moment)
+    meta = model._meta
+    fields = [field for field in meta.concrete_fields if not isinstance(field, models.AutoField)]
+    clocks = [
+        f for f in fields if getattr(f, "auto_now", False) or getattr(f, "auto_now_add", False)
+    ]
+    now = timezone.now()
+    for row in rows:
+        for field in clocks:
+            if getattr(row, field.attname) is None:
+                setattr(row, field.attname, now)
+    returned = model._base_manager.all()._insert(  # type: ignore[attr-defined]
+        rows, fields, meta.db_returning_fields, raw=True, using=connection.alias
+    )
+    for row, values in zip(rows, returned, strict=True):
+        for field, value in zip(meta.db_returning_fields, values, strict=True):
+            setattr(row, field.attname, value)
+        row._state.adding, row._state.db = False, connection.alias
+
+
+def remove(rows: models.QuerySet[Any]) -> None:
+    """Delete rows, in pieces."""
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:PIECE]):
+        with piece():
+            rows.model._default_manager.filter(pk__in=keys).delete()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
+from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
 from agents.memory import CLASSES, TEMPLATES
 
@@ -94,13 +97,25 @@ def handle_of(entry: Entry, config: Entry, notes: Notes) -> str:
     if len(handle) > LONGEST_HANDLE:
         notes.add("The model's name is too long to be one; the default model answers.")
         return ""
+    if not may_be_chosen(handle, notes):
+        return ""
     name, slash, _ = handle.partition("/")
     if slash and name != "letta" and name not in named_endpoints():
         notes.add(
             f"The model '{handle}' is of the endpoint '{name}', which is not set up here: unless"
-            " the default endpoint has it, the default model answers."
+            " the default endpoint has it, choose another model in the agent's settings."
         )
     return handle
+
+
+def may_be_chosen(handle: str, notes: Notes) -> bool:
+    """Whether people here may choose the model; told if they may not."""
+    try:
+        check_choice(handle)
+    except ValidationError as error:
+        notes.add(f"The default model answers instead of '{handle}'. {error.messages[0]}")
+        return False
+    return True
 
 
 def window(entry: Entry, notes: Notes) -> int | None:
@@ -129,9 +144,9 @@ def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
             " over: a template is not read from a file. The memory class's own is used."
         )
         template = ""
-    size = own.get("bytes_per_token", float, None)
+    size, model = own.get("bytes_per_token", float, None), own.text("model", LONGEST_HANDLE)
     return {
-        "model": own.text("model", LONGEST_HANDLE),
+        "model": model if may_be_chosen(model, notes) else "",
         "agent_type": own.text("agent_type", 50),
         "embedding": own.text("embedding", LONGEST_HANDLE),
         "memory_class": memory_class,

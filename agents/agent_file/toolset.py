@@ -17,7 +17,7 @@ from agents.tools import rules
 from agents.tools.attaching import hold_tools_of
 from agents.tools.memory_methods import method_tools
 
-from .reading import Entry, Notes, listed
+from .reading import AgentFileError, Entry, Notes, listed
 
 OLDER_RULES = {
     "InitToolRule": "run_first",
@@ -35,39 +35,44 @@ Rule = dict[str, Any]
 
 
 class Toolset:
-    """The tools of a file; a Python one is stored among its owner's."""
+    """The tools of a file; a Python one is one of its owner's, once `store` was called."""
 
     def __init__(self, file: Entry, own: Entry, owner: User, notes: Notes, *, overwrite: bool):
         self.entries = {tool.get("id", str): tool for tool in file.entries("tools")}
         self.own, self.owner, self.notes, self.overwrite = own, owner, notes, overwrite
         self.called: dict[str, str] = {}  # each tool that was taken over: its name here
-        self.made: list[str] = []  # those of the owner's tools that are new, or have another source
-        self.asks: set[str] = set()  # those that a person approves by default
+        self.made: dict[str, Tool] = {}  # the owner's that are new, or have another source
+        self.asks: set[str] = set()  # those that need approval by the file; by their names here
         self.missing: dict[str, list[str]] = {}  # why → the tools that were not taken over
         self.methods = {name for each in CLASSES.values() for name in method_tools(each)}
-        if self.entries:
-            hold_tools_of(owner)
         for tool in self.entries.values():
             self.take(tool)
         for why, names in self.missing.items():
             notes.add(f"Tools that were not taken over, as {why}: {listed(names)}.")
 
     def take(self, tool: Entry) -> None:
-        """Find the tool here, or store it."""
+        """Find the tool here, or read it."""
         name = tool.get("name", str)
         source = tool.text("source_code")
-        if name in tools.names() and not source:
-            self.called[name] = name
-        elif not source:
-            self.leave(name, "they are part of the server they come from")
+        if self.is_servers(tool) or not source:
+            if name in tools.names():
+                self.called[name] = name
+            elif name not in self.methods:
+                self.leave(name, "they are part of the server they come from")
         elif tool.text("source_type") not in ("", "python", "json"):
             self.leave(name, f"they are written in {tool.text('source_type')[:40]}, not in Python")
         elif packages := self.packages(tool):
             self.leave(name, f"the sandbox has no packages ({packages})")
         else:
-            self.store(tool, name, source)
+            self.read(tool, name, source)
         if tool.get("default_requires_approval", bool, False) and name in self.called:
-            self.asks.add(name)
+            self.asks.add(self.called[name])
+
+    def is_servers(self, tool: Entry) -> bool:
+        """Whether it came with a server; such a one is never made one's own, though the file may
+        have the server's source of it."""
+        kind = tool.text("tool_type")
+        return kind.startswith(("letta_", "external_"))
 
     def leave(self, name: str, why: str) -> None:
         self.missing.setdefault(why, []).append(name)
@@ -77,13 +82,15 @@ class Toolset:
         needed = [*tool.entries("pip_requirements"), *tool.entries("npm_requirements")]
         return ", ".join(each.text("name")[:100] for each in needed)
 
-    def store(self, tool: Entry, name: str, source: str) -> None:
-        """Store a custom tool, under another name where its own means something else here."""
+    def read(self, tool: Entry, name: str, source: str) -> None:
+        """Read a custom tool, under another name where its own means something else here."""
         most = tool.get("return_char_limit", int, LONGEST_RETURN)
         more = self.own.entry(tool.get("id", str))
         settings: dict[str, Any] = {
             "tags": tool.texts("tags")[:50],
             "return_char_limit": min(max(most, 1), LONGEST_RETURN),
+            # a file may have an own tool ask for approval, but not have it ask no more
+            "default_requires_approval": tool.get("default_requires_approval", bool, False) or None,
             "seconds": more.get("seconds", float, None),
             "megabytes": more.whole("megabytes", 1, 2**31 - 1),
         }
@@ -95,15 +102,16 @@ class Toolset:
         if name in tools.names() or name in self.methods or (stored and not self.overwrite):
             free = self.free_name(name)
             source = renamed(source, name, free)
+        row = stored if stored and free == name else Tool(owner=self.owner, name=free)
         try:
-            made = Tool.from_source(self.owner, source, name=free, **settings)
+            row.put(source, **settings)
         except ValidationError as error:
             why = " ".join(error.messages).replace(free, name)
             self.notes.add(f"The tool '{name[:100]}' was not taken over: {why}")
             return
-        self.called[name] = made.name
-        self.made.append(made.name)
-        if stored and free == name:
+        self.called[name] = row.name
+        self.made[row.name] = row
+        if row is stored:
             self.notes.add(f"The tool '{name}' that was here has the file's source now.")
         if free != name:
             self.notes.add(
@@ -117,6 +125,20 @@ class Toolset:
         taken |= set(Tool.objects.filter(owner=self.owner).values_list("name", flat=True))
         numbered = (f"{name[: LONGEST_NAME - 6]}_{number}" for number in range(2, len(taken) + 3))
         return next(each for each in numbered if each not in taken)
+
+    def store(self) -> None:
+        """Store what was read. AgentFileError where somebody was faster to use one of the names."""
+        if not self.made:
+            return
+        hold_tools_of(self.owner)
+        there = Tool.objects.filter(owner=self.owner, name__in=self.made)
+        for stored in there:
+            if stored.pk != self.made[stored.name].pk:
+                raise AgentFileError(
+                    f"A tool '{stored.name}' was made at the same moment; import the file again."
+                )
+        for row in self.made.values():
+            row.save()
 
     # -- an agent's --------------------------------------------------------------------------------
 
@@ -140,7 +162,7 @@ class Toolset:
                 self.notes.add(f"There is no tool '{name[:100]}' here; the agent goes without it.")
         return list(dict.fromkeys(known))
 
-    def rules(self, agent: Entry, held: list[str]) -> list[Rule]:
+    def rules(self, agent: Entry, own: Entry, held: list[str]) -> list[Rule]:
         """An agent's tool rules, those that mean something here."""
         kept: list[Rule] = []
         unknown: dict[str, list[str]] = {}
@@ -160,9 +182,18 @@ class Toolset:
                 f"Rules of the kind '{kind[:100]}' mean nothing here and were not taken over;"
                 f" they were for {listed(names)}."
             )
-        asked = {rule["tool_name"] for rule in kept if rule["type"] == "requires_approval"}
-        asks = [name for name in held if name in {self.called[each] for each in self.asks} - asked]
-        return kept + [{"tool_name": name, "type": "requires_approval"} for name in asks]
+        waived = {self.called.get(name, name) for name in own.texts("no_approval")}
+        kept += [{"tool_name": name, "type": "no_approval"} for name in held if name in waived]
+        return kept + [
+            {"tool_name": name, "type": "requires_approval"} for name in self.gated(held, kept)
+        ]
+
+    def gated(self, held: list[str], kept: list[Rule]) -> list[str]:
+        """Tools that need approval by the file, and here neither by a rule nor by themselves."""
+        rows = [*Tool.objects.filter(owner=self.owner, name__in=self.asks), *self.made.values()]
+        asking = {row.name for row in rows if row.default_requires_approval}
+        ruled = {rule["tool_name"] for rule in kept if rule["type"].endswith("_approval")}
+        return [name for name in held if name in self.asks - asking - ruled]
 
     def rule(self, each: Entry, kind: str, name: str) -> Rule:
         """A rule with what it has to say, by the names that tools have here."""

@@ -14,7 +14,7 @@ from agents.models.compaction import LONGEST_SUMMARY
 
 from .conversation import Conversation, Line
 from .reading import AgentFileError, Entry, Notes
-from .rows import store
+from .rows import PIECE, store
 
 MOST = 2**31 - 1  # of a count of tokens, bytes or steps
 COUNTS = ("context_tokens", "window", "context_bytes")
@@ -32,14 +32,17 @@ class Transcript:
     compactions: list[Compaction] = field(default_factory=list)
 
     def store(self, agent: Agent, lines: list[Line]) -> None:
-        """Store them with the agent's messages; nothing was kept of the steps' requests."""
+        """Store them, in pieces, with the agent's messages; of the steps' requests nothing was
+        kept."""
         for place, run in enumerate(self.runs):
             run.agent, run.key = agent, f"import-{place}"
         store(self.runs)
         for step, place in zip(self.steps, self.run_of, strict=True):
             step.run = self.runs[place]
         store(self.steps)
-        store([self._message(agent, n, line) for n, line in enumerate(lines, 1)])
+        for start in range(0, len(lines), PIECE):
+            some = enumerate(lines[start : start + PIECE], start + 1)
+            store([self._message(agent, number, line) for number, line in some])
         for compaction in self.compactions:
             compaction.agent = agent
             compaction.run = compaction.run  # which has its key only now

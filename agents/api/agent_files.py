@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import File, Form, Query, Router, UploadedFile
@@ -16,6 +15,7 @@ from agents.agent_file.reading import too_large
 from agents.views.agent_files import download
 
 from . import door, find
+from .agents import check_model
 from .door import READ, WRITE_FILE
 from .errors import invalid
 from .schemas.agents import AgentState, ImportOptions
@@ -70,20 +70,17 @@ def import_(
     """
     options = asked.model_copy(update=given.model_dump(exclude_unset=True))
     header = request.headers.get("x-override-embedding-model", "")[:200]
-    with transaction.atomic():
-        imported = made(request, file, options)
-        if imported.tools:
-            door.also(request, "tools")
-        if embedding := options.embedding or options.override_embedding_handle or header:
-            for agent in imported.agents:
-                agent.configure(embedding=embedding)
+    check_model(options.model or options.override_model_handle or "")
+    imported = made(request, file, options, header)
     return agent_state(imported.agent) | {
         "agent_ids": [agent_id(agent) for agent in imported.agents],
         "notes": [*imported.notes, *left_out(options, imported)],
     }
 
 
-def made(request: HttpRequest, file: UploadedFile, options: ImportOptions) -> Imported:
+def made(
+    request: HttpRequest, file: UploadedFile, options: ImportOptions, embedding: str
+) -> Imported:
     """The agents of the file; 422 where it is none."""
     name = options.name or options.override_name or ""
     try:
@@ -98,8 +95,10 @@ def made(request: HttpRequest, file: UploadedFile, options: ImportOptions) -> Im
             name=name,
             suffix="" if name or not options.append_copy_suffix else COPY,
             model=options.model or options.override_model_handle or "",
+            embedding=options.embedding or options.override_embedding_handle or embedding,
             with_messages=not options.strip_messages,
             overwrite_tools=options.override_existing_tools,
+            allow_tools=lambda names: door.also(request, "tools"),
         )
     except AgentFileError as error:
         raise invalid("file", str(error)) from None

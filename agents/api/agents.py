@@ -13,6 +13,7 @@ from django.utils import timezone
 from ninja import Query, Router
 
 from agents.forms import SYSTEM_PROMPT
+from agents.llm.choices import check_choice
 from agents.memory import BasicBlockMemory
 from agents.models import Agent, AgentTag, Block, Event, Message, Run
 from agents.models.message import checked
@@ -62,6 +63,7 @@ class Wanted(Page):
 @router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
 def create(request: HttpRequest, data: NewAgent) -> dict[str, Any]:
     """Make an agent."""
+    check_model(settings_of(data).get("model", ""))
     with transaction.atomic():
         agent = make(request, data)
     return agent_state(agent)
@@ -110,6 +112,9 @@ def retrieve(request: HttpRequest, agent_id: str) -> dict[str, Any]:
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
 def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, Any]:
     """Change an agent. `tool_ids`, `block_ids` and `identity_ids` stand for all it is to have."""
+    model = settings_of(data).get("model", "")
+    if model != find.agent(request, agent_id).model:
+        check_model(model)
     with transaction.atomic():
         agent = find.agent(request, agent_id).locked()
         if data.tool_ids is not None:
@@ -119,8 +124,10 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
             changes["tools"] = named_tools(request, [], data.tool_ids)
         if data.tool_rules is not None or "tools" in changes:
             given = agent.tool_rules if data.tool_rules is None else data.tool_rules
-            changes["tool_rules"] = checked_rules(
-                given, changes.get("tools", agent.tools), strict=data.tool_rules is not None
+            held = changes.get("tools", agent.tools)
+            checked = checked_rules(given, held, strict=data.tool_rules is not None)
+            changes["tool_rules"] = rules.replaced(
+                [rule for rule in agent.tool_rules if rule["tool_name"] in held], checked
             )
         if data.block_ids is not None:
             hold_only(request, agent, data.block_ids)
@@ -192,6 +199,14 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "metadata": data.metadata,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def check_model(handle: str) -> None:
+    """422 where the model may not be chosen. It may take a moment: nothing is held meanwhile."""
+    try:
+        check_choice(handle)
+    except ValidationError as error:
+        raise invalid("model", error.messages[0]) from None
 
 
 def valid(agent: Agent, changes: dict[str, Any]) -> None:

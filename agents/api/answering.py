@@ -32,6 +32,7 @@ from .follow import (
     usage,
 )
 from .schemas.messages import Told
+from .ways_on import in_a_sentence
 
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # after so long an answer begins with white space: clients give up after 60 s
@@ -73,7 +74,7 @@ def outcome(run: Run, told: Told) -> dict[str, Any] | None:
         "messages": convert(rows, now.agent, told),
         "stop_reason": stopped(now),
         "usage": usage(now),
-        "error": now.error if now.status == Run.Status.FAILED else None,
+        "error": now.error + in_a_sentence(now) if now.status == Run.Status.FAILED else None,
         "run_id": ids.numbered("run", now.pk),
     }
 
@@ -123,7 +124,7 @@ def stream(
     else:
         lines = all_lines(follower, lambda: time.sleep(POLL))
     response = StreamingHttpResponse(lines, content_type="text/event-stream; charset=utf-8")
-    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Cache-Control"] = "no-store"
     response.headers["X-Accel-Buffering"] = "no"
     return response
 

@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from hashlib import sha256
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
+from cachetools import LRUCache
+from django.conf import settings
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve, set_script_prefix
 
-from agents.background import in_thread
+from agents.background import in_thread, on_behalf_of
 
 from .errors import Refused, answer, refused
 
 logger = logging.getLogger(__name__)
 Scope = dict[str, Any]
+
+_people: LRUCache[bytes, int] = LRUCache(10_000)  # by a digest of what they show
 
 
 class ApiHandler(ASGIHandler):
@@ -37,6 +42,9 @@ class ApiHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        shown = shown_by(scope)
+        if settings.ACCOUNTS and shown:
+            on_behalf_of.set(_people.get(shown, shown))
         set_script_prefix("/")
         try:
             request = ASGIRequest(scope, body)
@@ -49,6 +57,8 @@ class ApiHandler(ASGIHandler):
                 gone.cancel()
                 answering.cancel()
                 await asyncio.gather(gone, answering, return_exceptions=True)
+            if person := getattr(request, "auth", None):
+                _people[shown] = person.pk
             for late in request.after_response:  # type: ignore[attr-defined]
                 await in_thread(late)
         finally:
@@ -61,7 +71,16 @@ class ApiHandler(ASGIHandler):
             response = await waits()
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        if settings.SECURE_HSTS_SECONDS and request.is_secure():
+            seconds = settings.SECURE_HSTS_SECONDS
+            response.headers["Strict-Transport-Security"] = f"max-age={seconds}"
         await self.send_response(response, send)
+
+
+def shown_by(scope: Scope) -> bytes:
+    """A digest of the token or session that a request shows; whose it is, the door finds out."""
+    shown = [value for name, value in scope["headers"] if name in (b"authorization", b"cookie")]
+    return sha256(b"\0".join(shown)).digest() if shown else b""
 
 
 def respond(request: ASGIRequest) -> HttpResponseBase:

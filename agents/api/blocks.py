@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from ninja import Query, Router
+from django.http import HttpRequest, HttpResponse
+from ninja import Header, Query, Router
 
 from agents.models import Agent, Block, Editor, MemoryRefusal
 from agents.models.editing import as_sentence
@@ -24,8 +24,10 @@ from .schemas.agents import AgentState
 from .schemas.blocks import BlockChange, BlockState, CoreMemory, NewBlock
 from .schemas.fields import Done, Many, Short
 from .states import agent_state, block_id, block_state, core_memory_state
+from .versions import hold_expected, tagged
 
 router = Router(tags=["blocks"])
+IfMatch = Annotated[str | None, Header(alias="If-Match")]
 DEFAULT_LIMIT = 5000  # characters, where a script names no limit
 
 
@@ -83,15 +85,23 @@ def count(request: HttpRequest) -> int:
 
 
 @router.get("/blocks/{block_id}", auth=READ, response=BlockState, operation_id="retrieve_block")
-def retrieve(request: HttpRequest, block_id: str) -> dict[str, Any]:
-    """A block."""
-    return block_state(find.block(request, block_id))
+def retrieve(request: HttpRequest, response: HttpResponse, block_id: str) -> Any:
+    """A block, with an ETag; 304 if that is the one in If-None-Match."""
+    return tagged(request, response, find.block(request, block_id))
 
 
 @router.patch("/blocks/{block_id}", auth=WRITE, response=BlockState, operation_id="modify_block")
-def modify(request: HttpRequest, block_id: str, data: BlockChange) -> dict[str, Any]:
-    """Change a block, for every agent that holds it."""
-    return changed(request, find.block(request, block_id), data)
+def modify(
+    request: HttpRequest,
+    response: HttpResponse,
+    block_id: str,
+    data: BlockChange,
+    if_match: IfMatch = None,
+) -> Any:
+    """Change a block, for all who hold it; 409 where If-Match or `version` name another."""
+    block = find.block(request, block_id)
+    change(request, block, data)
+    return tagged(request, response, block)
 
 
 @router.delete("/blocks/{block_id}", auth=WRITE, response=Done, operation_id="delete_block")
@@ -149,9 +159,10 @@ def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[d
     response=BlockState,
     operation_id="retrieve_core_memory_block",
 )
-def by_label(request: HttpRequest, agent_id: str, block_label: str) -> dict[str, Any]:
-    """An agent's block."""
-    return block_state(find.held_block(find.agent(request, agent_id), block_label))
+def by_label(request: HttpRequest, response: HttpResponse, agent_id: str, block_label: str) -> Any:
+    """An agent's block, with an ETag; 304 if that is the one in If-None-Match."""
+    block = find.held_block(find.agent(request, agent_id), block_label)
+    return tagged(request, response, block)
 
 
 @router.patch(
@@ -161,11 +172,17 @@ def by_label(request: HttpRequest, agent_id: str, block_label: str) -> dict[str,
     operation_id="modify_core_memory_block",
 )
 def modify_by_label(
-    request: HttpRequest, agent_id: str, block_label: str, data: BlockChange
-) -> dict[str, Any]:
-    """Change an agent's block."""
+    request: HttpRequest,
+    response: HttpResponse,
+    agent_id: str,
+    block_label: str,
+    data: BlockChange,
+    if_match: IfMatch = None,
+) -> Any:
+    """Change an agent's block; 409 where If-Match or `version` name another."""
     block = find.held_block(find.agent(request, agent_id), block_label)
-    return changed(request, block, data)
+    change(request, block, data)
+    return tagged(request, response, block)
 
 
 @router.patch(
@@ -231,7 +248,7 @@ def mine_only(request: HttpRequest, block: Block) -> None:
 SETTINGS = ("label", "limit", "description", "read_only", "name", "tags", "metadata")
 
 
-def changed(request: HttpRequest, block: Block, data: BlockChange) -> dict[str, Any]:
+def change(request: HttpRequest, block: Block, data: BlockChange) -> None:
     """Change settings, value or both at once; what is null stays as it is."""
     given = data.model_dump(exclude_none=True)
     if "template_name" in given:
@@ -239,15 +256,16 @@ def changed(request: HttpRequest, block: Block, data: BlockChange) -> dict[str, 
     settings = {name: given[name] for name in SETTINGS if name in given}
     if settings:
         mine_only(request, block)
+    editor = Editor.person(find.person(request), Editor.API)
     with transaction.atomic():
+        hold_expected(request, block, data.version, editor)
         grows = settings.get("limit", 0) >= block.limit
         if settings and grows:
             block.configure(**settings)
         if data.value is not None:
-            block.set_value(data.value, by=Editor.person(find.person(request), Editor.API))
+            block.set_value(data.value, by=editor)
         if settings and not grows:
             try:
                 block.configure(**settings)
             except MemoryRefusal as refusal:
                 raise conflict(as_sentence(str(refusal))) from None
-    return block_state(block)

@@ -40,7 +40,7 @@ def health(request: HttpRequest) -> dict[str, str]:
 
 @router.get("/models/", auth=READ, response=list[ModelState], operation_id="list_models")
 def models(request: HttpRequest) -> list[dict[str, Any]]:
-    """The models that can answer. Any other handle is answered by the first."""
+    """The models that can answer; the first is the usual one."""
     default = default_endpoint()
     endpoints = {default.name: default} | named_endpoints()
     found = [model_state(each, name) for each in endpoints.values() for name in names(each)]

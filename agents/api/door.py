@@ -10,18 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from ninja.security.base import AuthBase
 
-from agents.accounts import OWNER, owner
+from agents.accounts import OWNER, owner, user_of_session
 from agents.models import Token
+from agents.models.limits import check_requests
 from agents.models.statements import read
 from agents.models.token import PREFIX
-from memoryweb.middleware import from_this_machine, header, same_origin
+from memoryweb.middleware import same_origin, way_of, wrong_way
 
 from .errors import Refused
 
@@ -44,13 +43,9 @@ class Door(AuthBase):
         if not settings.ACCOUNTS:
             check_machine(request)
         token = token_of(request)
-        if token:
-            check_scope(token, self.scope)
-            note(request, token)
-            if token.owner.is_active:
-                return token.owner
-            raise Refused(401, "The account of this token is closed.")
-        return person(request)
+        user = owner_of(request, token, self.scope) if token else person(request)
+        check_requests(user.pk)
+        return user
 
 
 READ, CHAT, WRITE, TOOLS = (Door(scope) for scope in ("read", "chat", "write", "tools"))
@@ -61,6 +56,15 @@ def also(request: HttpRequest, scope: str) -> None:
     """403 where who was let in may not do this as well."""
     if token := token_of(request):
         check_scope(token, scope)
+
+
+def owner_of(request: HttpRequest, token: Token, scope: str) -> User:
+    """Who shows a token that may do what `scope` names."""
+    check_scope(token, scope)
+    note(request, token)
+    if not token.owner.is_active:
+        raise Refused(401, "The account of this token is closed.")
+    return token.owner
 
 
 def check_scope(token: Token, scope: str) -> None:
@@ -97,11 +101,9 @@ def check_form(request: HttpRequest) -> None:
 
 
 def check_machine(request: HttpRequest) -> None:
-    """403 for what did not come over loopback, where there are no accounts."""
-    names = set(map(header, request.META))
-    if not from_this_machine(request.META.get("REMOTE_ADDR", ""), names):
-        words = "memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1 to let"
-        raise Refused(403, f"{words} others in.")
+    """403 for what did not come from this machine, where there are no accounts."""
+    if words := wrong_way(*way_of(request)):
+        raise Refused(403, words)
 
 
 def token_of(request: HttpRequest) -> Token | None:
@@ -124,10 +126,11 @@ def note(request: HttpRequest, token: Token) -> None:
     """Have the token's use kept, at most once a minute, once the answer is sent."""
     if not token.is_due():
         return
-    if after := getattr(request, "after_response", None):
-        after.append(token.note_use)
-    else:
+    after = getattr(request, "after_response", None)
+    if after is None:  # not by `asgi.py`
         token.note_use()
+    else:
+        after.append(token.note_use)
 
 
 def person(request: HttpRequest) -> User:
@@ -138,20 +141,10 @@ def person(request: HttpRequest) -> User:
     if not settings.ACCOUNTS:
         found = read(User, "WHERE username = %s", OWNER)
         return found[0] if found else owner()
-    user = session_user(request)
+    user = user_of_session(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     if user is None:
         raise Refused(401, "A token is needed: Authorization: Bearer <token>.")
     return user
-
-
-def session_user(request: HttpRequest) -> User | None:
-    """Who is logged in in the browser that asks."""
-    if not request.COOKIES.get(settings.SESSION_COOKIE_NAME):
-        return None
-    if not hasattr(request, "session"):  # past the pages' middleware
-        request.session = SessionStore(request.COOKIES[settings.SESSION_COOKIE_NAME])
-    user = get_user(request)
-    return user if user.is_authenticated else None
 
 
 def check_csrf(request: HttpRequest) -> None:

@@ -18,7 +18,8 @@ from ninja.errors import HttpError as NinjaError
 from ninja.errors import ValidationError as InvalidInput
 from pydantic import BaseModel
 
-from agents.models import MemoryRefusal
+from agents.models import LimitReached, MemoryRefusal
+from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.editing import as_sentence
 
 logger = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class Refused(Exception):
     def __init__(self, status: int, detail: Any, **headers: str) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers
+        self.beside: dict[str, Any] = {}  # what the answer tells beside the detail
 
 
 def not_found(noun: str, given: object) -> Refused:
@@ -73,14 +75,14 @@ def invalid(field: str, words: str) -> Refused:
     return Refused(422, [{"loc": ["body", field], "msg": words, "type": "value_error"}])
 
 
-def too_many(words: str, seconds: int) -> Refused:
-    """429: try again after so many seconds."""
-    return Refused(429, words, **{"Retry-After": str(seconds)})
+def later(words: str) -> Refused:
+    """503: the database does not work just now."""
+    return Refused(503, f"{words} Try again.", **{"Retry-After": str(RETRY_SECONDS)})
 
 
 def answer(error: Refused) -> HttpResponse:
     """The response that an error is."""
-    response = JsonResponse({"detail": error.detail}, status=error.status)
+    response = JsonResponse({"detail": error.detail, **error.beside}, status=error.status)
     for name, value in error.headers.items():
         response[name] = value
     if error.status == 401:
@@ -90,11 +92,15 @@ def answer(error: Refused) -> HttpResponse:
 
 def refused(error: Exception) -> Refused:
     """An exception of ours, of Django's or of ninja's as an error of the wire."""
+    if words := unavailable(error):
+        return later(words)
     match error:
         case Refused():
             return error
         case InvalidInput():
             return Refused(422, [wrong(each) for each in error.errors])
+        case LimitReached():
+            return Refused(429, str(error), **{"Retry-After": str(error.seconds)})
         case MemoryRefusal():
             return invalid("value", as_sentence(str(error)))
         case ValidationError():

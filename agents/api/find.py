@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from agents.models import Agent, Block, BlockShare, Identity, Message, Passage, Run, Step, Tool
+from agents.models.share import finished
 
 from . import ids
 from .errors import not_found
@@ -31,8 +32,8 @@ def blocks(request: HttpRequest) -> QuerySet[Block]:
     user = person(request)
     given = BlockShare.objects.filter(user=user)
     if not given.exists():
-        return Block.objects.filter(owner=user)
-    return Block.objects.filter(Q(owner=user) | Q(pk__in=given.values("block")))
+        return finished(user.pk).filter(owner=user)
+    return finished(user.pk).filter(Q(owner=user) | Q(pk__in=given.values("block")))
 
 
 def block(request: HttpRequest, given: str) -> Block:

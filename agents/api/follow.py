@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
@@ -25,6 +26,7 @@ from agents.tools import speaks_by_tool
 from . import ids
 from .conversion import REASONING, TEXT, Conversion, Wire, head
 from .schemas.messages import Told
+from .ways_on import in_a_sentence
 
 WHOLE = 999_999
 GOES_ON = (Run.Status.QUEUED, Run.Status.RUNNING)
@@ -48,7 +50,7 @@ class Follower:
     def more(self) -> list[Wire]:
         """What there is to say by now, and the end where there is one."""
         run = find(Run, self.run_id)
-        if run is None:  # the agent was reset, or deleted for good
+        if run is None or not self._may_listen():  # the agent was reset, or deleted for good
             self.ended = True
             return []
         said = self._pieces() if self.tokens else []
@@ -57,6 +59,10 @@ class Follower:
             self.ended = True
             said += ending(run)
         return said
+
+    def _may_listen(self) -> bool:
+        """Whether whom the agent is of has not been disabled since the request was let in."""
+        return bool(read(User, "WHERE id = %s AND is_active", self.agent.owner_id))
 
     def _messages(self) -> list[Wire]:
         """The messages that are whole, up to the first that is not."""
@@ -130,7 +136,7 @@ def ending(run: Run) -> list[Wire]:
         "run_id": ids.numbered("run", run.pk),
         "error_type": "model_error",
         "message": run.error,
-        "detail": run.error,
+        "detail": run.error + in_a_sentence(run),
     }
     return [*([failed] if run.status == Run.Status.FAILED else []), stopped(run), usage(run)]
 

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from ninja import Query, Router
 
 from agents.models import Run
+from agents.runs.ways_on import retry
 
 from . import find, ids
 from .answering import stream
@@ -20,7 +21,8 @@ from .follow import WHOLE, usage
 from .run_states import STATUSES, run_state, step_state
 from .schemas.fields import Many, Short
 from .schemas.messages import MessageState, Told, Usage
-from .schemas.runs import Following, RunState, StepState
+from .schemas.runs import Following, Retrying, RunState, StepState
+from .ways_on import ways_on
 
 router = Router(tags=["runs"])
 
@@ -63,8 +65,22 @@ def active(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
 
 @router.get("/runs/{run_id}", auth=READ, response=RunState, operation_id="retrieve_run")
 def retrieve(request: HttpRequest, run_id: str) -> dict[str, Any]:
-    """A run."""
-    return run_state(find.run(request, run_id))
+    """A run; of one that failed, `metadata.ways_on` says what can be done about it."""
+    run = find.run(request, run_id)
+    state = run_state(run)
+    if ways := ways_on(run):
+        state["metadata"] |= {"ways_on": ways}
+    return state
+
+
+@router.post("/runs/{run_id}/retry", auth=CHAT, response=RunState, operation_id="retry_run")
+def retry_run(request: HttpRequest, run_id: str, data: Retrying) -> dict[str, Any]:
+    """Go on with a run that failed, in one of its `ways_on`; 409 where it is over."""
+    run = find.run(request, run_id)
+    leave_out, make_room = data.way == "leave_out", data.way == "make_room"
+    if not retry(run, leave_out=leave_out, make_room=make_room):
+        raise conflict("The run is over: it did not fail, or something was said since.")
+    return run_state(run)
 
 
 @router.delete("/runs/{run_id}", auth=WRITE, response=RunState, operation_id="delete_run")

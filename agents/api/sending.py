@@ -10,15 +10,12 @@ from django.http import HttpRequest
 
 from agents.models import Agent, Approval, Run
 from agents.models.statements import key as key_of
-from agents.models.statements import values
+from agents.models.statements import read
 
 from . import find
-from .errors import conflict, invalid, too_many
+from .errors import conflict, invalid
 from .schemas.messages import NewMessage, Request
 from .words import text_of, valid
-
-MOST_WAITING = 100  # messages in an agent's queue
-RETRY_SECONDS = 10
 
 
 def begun(request: HttpRequest, agent_id: str, data: Request) -> Run:
@@ -38,7 +35,7 @@ def begun(request: HttpRequest, agent_id: str, data: Request) -> Run:
     named = request.headers.get("Idempotency-Key") or given[-1].otid
     key = f"api:{hashlib.sha256(named.encode(errors='replace')).hexdigest()}" if named else ""
     if not (key and agent.runs.filter(key=key).exists()):
-        refuse_if_busy(agent)
+        refuse_if_undecided(agent)
     run = Run.start(
         agent,
         said[-1][1],
@@ -54,18 +51,13 @@ def begun(request: HttpRequest, agent_id: str, data: Request) -> Run:
     return run
 
 
-def refuse_if_busy(agent: Agent) -> None:
-    """409 where a person has to decide first, 429 where too many messages wait."""
-    going_on = "WHERE agent_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT %s"
-    statuses = [s for (s,) in values(Run, ("status",), going_on, key_of(agent), MOST_WAITING + 1)]
-    if Run.Status.WAITING in statuses:
+def refuse_if_undecided(agent: Agent) -> None:
+    """409 where a person has to decide first."""
+    if read(Run, "WHERE agent_id = %s AND status = 'waiting' LIMIT 1", key_of(agent)):
         raise conflict(
             "The agent waits for approval of a tool call: send a message of type 'approval', or"
             " decide in the page."
         )
-    if len(statuses) > MOST_WAITING:
-        words = f"{MOST_WAITING} messages wait for this agent already; send more when some are done"
-        raise too_many(f"{words}.", RETRY_SECONDS)
 
 
 def approved(request: HttpRequest, agent: Agent, given: NewMessage) -> Run:

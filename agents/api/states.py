@@ -18,6 +18,7 @@ from agents.models.statements import key, values
 from agents.models.tool import LONGEST_RETURN
 from agents.tools import core_memory
 from agents.tools.memory_methods import method_tools
+from agents.tools.rules import on_the_wire
 
 from . import ids
 from .identity_states import identities_of, identities_of_one
@@ -51,6 +52,7 @@ def block_state(block: Block) -> dict[str, Any]:
         "id": block_id(block),
         "label": block.label,
         "value": block.value,
+        "version": block.version,
         "limit": block.limit,
         "description": block.description or None,
         "read_only": block.read_only,
@@ -98,6 +100,7 @@ def own_tool_state(tool: Tool) -> dict[str, Any]:
         "json_schema": tool.json_schema,
         "tags": tool.tags,
         "return_char_limit": tool.return_char_limit,
+        "default_requires_approval": tool.default_requires_approval,
         "created_by_id": user_id(tool.owner_id),
         "last_updated_by_id": user_id(tool.owner_id),
     }
@@ -194,7 +197,7 @@ def _state(
         "memory": memory,
         "blocks": memory["blocks"],
         "tools": tools,
-        "tool_rules": [{"prompt_template": None, **rule} for rule in agent.tool_rules],
+        "tool_rules": rules_state(agent, tools),
         "tags": tags,
         "identities": identities,
         "identity_ids": [identity["id"] for identity in identities],
@@ -210,6 +213,13 @@ def _state(
     }
 
 
+def rules_state(agent: Agent, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rules that hold, with one for each tool that needs approval by its own setting."""
+    asking = [tool["name"] for tool in tools if tool.get("default_requires_approval")]
+    shown = on_the_wire(agent.tool_rules, asking)
+    return [{"prompt_template": None, **rule} for rule in shown]
+
+
 def last_end(agent: Agent) -> tuple[datetime | None, str]:
     """When and why the newest run ended that has begun."""
     newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
@@ -221,7 +231,7 @@ def message_ids(agent: Agent) -> list[str]:
     """The messages in the agent's context: the system message, then from the oldest on."""
     rest = (
         "WHERE agent_id = %s AND number >= %s AND NOT aside AND status IN ('complete', 'stopped')"
-        " ORDER BY number DESC LIMIT %s"
+        " AND left_out IS NULL ORDER BY number DESC LIMIT %s"
     )
     found = values(Message, ("id",), rest, key(agent), agent.context_from, MOST_MESSAGES)
     said = [ids.numbered("message", pk) for (pk,) in reversed(found)]
@@ -231,7 +241,7 @@ def message_ids(agent: Agent) -> list[str]:
 def llm_config(agent: Agent) -> dict[str, Any]:
     """Which model answers, by what is known without asking anybody."""
     try:
-        endpoint, model = resolve(agent.model)
+        endpoint, model = resolve(agent.model, ask=False)
     except ModelError:  # the endpoint names no model just now
         return {
             "handle": agent.model,

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router
@@ -15,12 +14,12 @@ from pydantic import BaseModel
 from agents.models import Agent, Tool
 from agents.models.tool import LONGEST_RETURN
 from agents.tools import ToolError, attaching
-from agents.tools.trying import Busy, try_out
+from agents.tools.trying import try_out
 
 from . import find
 from .cursors import Page, part_of
 from .door import READ, TOOLS, WRITE
-from .errors import Refused, conflict, invalid, not_found, too_many
+from .errors import Refused, conflict, invalid, not_found
 from .schemas.agents import AgentState
 from .schemas.fields import Json, Many, Short
 from .schemas.tools import NewTool, Ran, SourceToRun, ToolChange, ToolState
@@ -54,7 +53,7 @@ class Wanted(Page):
 @router.put("/tools/", auth=TOOLS, response=ToolState, operation_id="upsert_tool")
 def upsert(request: HttpRequest, data: NewTool) -> dict[str, Any]:
     """Make a tool of its source, or give the one of the same name a new source."""
-    return own_tool_state(Tool.from_source(find.person(request), **fields(data)))
+    return own_tool_state(attaching.upsert(find.person(request), **fields(data)))
 
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
@@ -64,7 +63,7 @@ def create(request: HttpRequest, data: NewTool) -> dict[str, Any]:
     tool.clean()
     if find.tools(request).filter(name=tool.name).exists():
         raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
-    given = {name: getattr(tool, name) for name in ("source", "tags", "return_char_limit")}
+    given = {name: getattr(tool, name) for name in ("source", *Tool.SETTINGS)}
     return own_tool_state(attaching.create(find.person(request), **given))
 
 
@@ -77,6 +76,7 @@ def fields(data: NewTool | ToolChange) -> dict[str, Any]:
         "source": data.source_code,
         "tags": data.tags,
         "return_char_limit": None if limit is None else min(limit, LONGEST_RETURN),
+        "default_requires_approval": data.default_requires_approval,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -137,8 +137,6 @@ def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
         returned, error, stdout = prepared.returned, prepared.error, prepared.stdout
     except ToolError as refusal:
         error = str(refusal)
-    except Busy as busy:
-        raise too_many(str(busy), seconds=2) from None
     return {
         "id": f"message-{uuid4()}",
         "date": timezone.now(),
@@ -175,7 +173,9 @@ def own_tool(request: HttpRequest, given: str) -> Tool:
     """A person's own tool; 403 for one that memoryweb brings."""
     found = any_tool(request, given)
     if isinstance(found, str):
-        raise Refused(403, f"'{found}' comes with memoryweb and cannot be changed.")
+        words = f"'{found}' comes with memoryweb and cannot be changed or deleted."
+        instead = f"PATCH /v1/agents/{{agent_id}}/tools/approval/{found} sets it for one agent"
+        raise Refused(403, f"{words} To have a person approve its calls: {instead}.")
     return found
 
 
@@ -261,18 +261,15 @@ def set_approval(
     data: Approval | None = None,
     requires_approval: bool | None = None,
 ) -> dict[str, Any]:
-    """Have a person approve each call of a tool, or not; said in the body or in the query."""
+    """Have a person approve each call of a tool, or not; said in the body or in the query.
+
+    For this agent it counts more than the tool's own `default_requires_approval`.
+    """
     wanted = data.requires_approval if data else requires_approval
     if wanted is None:
         raise invalid("requires_approval", "Say true or false.")
     agent = find.agent(request, agent_id)
     if tool_name not in agent.tools:
         raise not_found("tool", tool_name)
-    with transaction.atomic():
-        agent = agent.locked()
-        rules = [rule for rule in agent.tool_rules if rule["tool_name"] == tool_name]
-        rules = [rule for rule in rules if rule["type"] != "requires_approval"]
-        if wanted:
-            rules.append({"type": "requires_approval", "tool_name": tool_name})
-        attaching.set_rules(agent, tool_name, rules)
+    attaching.set_approval(agent, tool_name, wanted)
     return agent_state(find.agent(request, agent_id))

@@ -46,6 +46,7 @@ WRONG = {
     415: "The body is not said to be JSON.",
     429: "Too much at once; try again after the seconds in Retry-After.",
     502: "The model's endpoint failed.",
+    503: "The database does not work just now; try again after the seconds in Retry-After.",
 }
 
 

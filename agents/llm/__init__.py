@@ -1,7 +1,9 @@
 """Models: a provider is a file in this package."""
 
+from .answer import Answer
 from .endpoints import Endpoint, ModelError, default_endpoint, default_model, resolve
-from .openai import Answer, Delta, ModelCall
+from .openai import ModelCall
+from .thoughts import Delta
 
 __all__ = [
     "Answer",

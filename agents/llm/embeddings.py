@@ -11,7 +11,8 @@ from openai import BadRequestError, UnprocessableEntityError
 from agents import background
 
 from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
-from .openai import client, in_words
+from .errors import in_words
+from .openai import client
 
 if TYPE_CHECKING:
     import numpy as np

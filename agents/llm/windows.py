@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from .endpoints import Endpoint, ModelError
+from .ollama import context_length, is_ollama
 
 DEFAULT = 32_000  # tokens, where nothing is known
 ASK_SECONDS = 3.0
 KEPT_SECONDS = 600.0
+LOADED_SECONDS = 60.0  # a model may be loaded anew, in another way
 
 # What servers call it in their list of models: vLLM, OpenRouter, LM Studio (loaded, then at most),
 # LiteLLM, llama.cpp (within "meta").
@@ -62,17 +64,31 @@ KNOWN = {
     "phi4": 16_384,
 }
 
-_told: dict[Endpoint, tuple[float, dict[str, int]]] = {}
+
+class Listed(NamedTuple):
+    """What an endpoint's list of models told: when it was asked, windows, whose list it is."""
+
+    at: float = float("-inf")
+    windows: dict[str, int] = {}
+    ollama: bool = False
+
+
+_listed: dict[Endpoint, Listed] = {}
+_loaded: dict[tuple[Endpoint, str], tuple[float, int | None]] = {}
 _asking = threading.Lock()
 
 
 def window_of(endpoint: Endpoint, model: str, *, ask: bool = True) -> int:
     """A model's context window in tokens.
 
-    The endpoint's list of models is asked at most every ten minutes, and without `ask` not at all.
+    The endpoint's list of models is asked at most every ten minutes, Ollama for how a model is
+    loaded every minute, and without `ask` nobody.
     """
-    told = {} if endpoint.is_openai or endpoint.is_demo else _list(endpoint, ask=ask)
-    return told.get(model) or known(model) or DEFAULT
+    if endpoint.is_openai or endpoint.is_demo:
+        return known(model) or DEFAULT
+    listed = _list(endpoint, ask=ask)
+    loaded = _load(endpoint, model, ask=ask) if listed.ollama else None
+    return loaded or listed.windows.get(model) or known(model) or DEFAULT
 
 
 def known(model: str) -> int | None:
@@ -82,26 +98,34 @@ def known(model: str) -> int | None:
     return KNOWN[max(fitting, key=len)] if fitting else None
 
 
-def _list(endpoint: Endpoint, *, ask: bool) -> dict[str, int]:
-    at, told = _told.get(endpoint, (float("-inf"), {}))
-    if not ask or time.monotonic() - at < KEPT_SECONDS:
-        return told
+def _list(endpoint: Endpoint, *, ask: bool) -> Listed:
+    listed = _listed.get(endpoint, Listed())
+    if not ask or time.monotonic() - listed.at < KEPT_SECONDS:
+        return listed
     with _asking:
-        at, told = _told.get(endpoint, (float("-inf"), {}))
-        if time.monotonic() - at >= KEPT_SECONDS:
-            told = _ask(endpoint) or told
-            _told[endpoint] = (time.monotonic(), told)
-    return told
+        listed = _listed.get(endpoint, Listed())
+        if time.monotonic() - listed.at >= KEPT_SECONDS:
+            listed = _listed[endpoint] = _ask(endpoint) or listed._replace(at=time.monotonic())
+    return listed
 
 
-def _ask(endpoint: Endpoint) -> dict[str, int]:
+def _ask(endpoint: Endpoint) -> Listed | None:
     from .openai import list_models
 
     try:
-        listed = list_models(endpoint, ASK_SECONDS)
+        models = list_models(endpoint, ASK_SECONDS)
     except ModelError:
-        return {}
-    return {name: tokens for name, model in listed.items() if (tokens := said_by(model))}
+        return None
+    windows = {name: tokens for name, model in models.items() if (tokens := said_by(model))}
+    return Listed(time.monotonic(), windows, is_ollama(models))
+
+
+def _load(endpoint: Endpoint, model: str, *, ask: bool) -> int | None:
+    at, tokens = _loaded.get((endpoint, model), (float("-inf"), None))
+    if ask and time.monotonic() - at >= LOADED_SECONDS:
+        tokens = context_length(endpoint, model, ASK_SECONDS) or tokens
+        _loaded[endpoint, model] = (time.monotonic(), tokens)
+    return tokens
 
 
 def said_by(model: dict[str, Any]) -> int | None:

@@ -11,6 +11,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+import agents.models.searchable
+
 
 class Migration(migrations.Migration):
 
@@ -79,6 +81,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='EndpointFacts',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('base_url', models.CharField(max_length=500)),
+                ('model', models.CharField(max_length=200)),
+                ('dialect', models.JSONField(blank=True, default=dict)),
+                ('window', models.PositiveIntegerField(blank=True, null=True)),
+                ('said', models.TextField(blank=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                'verbose_name_plural': 'endpoint facts',
+                'ordering': ['base_url', 'model'],
+                'constraints': [models.UniqueConstraint(fields=('base_url', 'model'), name='facts_of_a_model_are_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Attachment',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -130,12 +149,15 @@ class Migration(migrations.Migration):
                 ('content', models.TextField(blank=True)),
                 ('reasoning', models.TextField(blank=True)),
                 ('tool_calls', models.JSONField(blank=True, default=list)),
+                ('extra', models.JSONField(default=dict, editable=False, help_text="What the model's endpoint may want back.")),
                 ('tool_call_id', models.CharField(blank=True, max_length=200)),
+                ('left_out', models.BigIntegerField(editable=False, help_text='Not sent once the newest message has this number: a person left it out.', null=True)),
                 ('aside', models.BooleanField(default=False, help_text='Said in a run that is no part of the conversation.')),
                 ('is_error', models.BooleanField(default=False)),
                 ('stdout', models.TextField(blank=True, help_text='What a custom tool printed.')),
                 ('duration_ms', models.PositiveIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('search', agents.models.searchable.TermsField(editable=False, null=True)),
                 ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='agents.agent')),
             ],
             options={
@@ -188,6 +210,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('recalled_count', models.PositiveIntegerField(default=0)),
                 ('recalled_at', models.DateTimeField(blank=True, null=True)),
+                ('search', agents.models.searchable.TermsField(editable=False, null=True)),
                 ('agent', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='passages', to='agents.agent')),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
@@ -219,12 +242,14 @@ class Migration(migrations.Migration):
                 ('before', models.JSONField(default=list, editable=False, help_text='Messages posted ahead of it: role and content.')),
                 ('asked', models.CharField(blank=True, editable=False, help_text='SHA-256 of the request, of a script.', max_length=64)),
                 ('most_steps', models.PositiveIntegerField(editable=False, help_text="Its own limit of steps, below the agent's.", null=True)),
+                ('wants_room', models.BooleanField(default=False, editable=False, help_text='Room is made before the model is asked again.')),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('done', 'Done'), ('stopped', 'Stopped'), ('failed', 'Failed')], default='queued', max_length=10)),
                 ('reason', models.CharField(blank=True, choices=[('end_turn', 'answered'), ('max_steps', 'reached its limit of steps'), ('no_heartbeat', 'ended after a tool call that asked for no further step'), ('cancelled', 'stopped'), ('error', 'failed'), ('compacted', 'made room'), ('given', 'given when the agent was made'), ('forked', 'up to here in the agent it was forked from'), ('no_room', 'nothing can leave: only the last exchange is in the context')], max_length=20)),
                 ('activity', models.TextField(blank=True)),
                 ('error', models.TextField(blank=True)),
                 ('stop_requested', models.BooleanField(default=False)),
                 ('attempt', models.PositiveIntegerField(default=0)),
+                ('tries', models.PositiveIntegerField(default=0, editable=False)),
                 ('seen_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
@@ -364,6 +389,7 @@ class Migration(migrations.Migration):
                 ('seconds', models.FloatField(blank=True, help_text='How long a call may take.', null=True)),
                 ('megabytes', models.PositiveIntegerField(blank=True, help_text='How much memory a call may take.', null=True)),
                 ('return_char_limit', models.PositiveIntegerField(default=50000, help_text='Characters of what it returns; the rest is cut off.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50000)])),
+                ('default_requires_approval', models.BooleanField(default=False, help_text="A person approves each call, whichever agent makes it, unless the agent's own rules say otherwise.")),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tools', to=settings.AUTH_USER_MODEL)),

@@ -6,10 +6,12 @@ from .attachment import Attachment
 from .block import Block
 from .block_edit import BlockEdit
 from .compaction import Compaction
-from .editing import ApprovalNeeded, Editor, MemoryRefusal
+from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict
 from .embedding import EmbeddingModel, MessageVector, PassageVector
+from .endpoint_facts import EndpointFacts
 from .event import Event
 from .identity import Identity
+from .limits import LimitReached
 from .message import Message, ToolCall
 from .part import Part
 from .passage import Passage
@@ -32,8 +34,10 @@ __all__ = [
     "Compaction",
     "Editor",
     "EmbeddingModel",
+    "EndpointFacts",
     "Event",
     "Identity",
+    "LimitReached",
     "MemoryRefusal",
     "Message",
     "MessageVector",
@@ -45,4 +49,5 @@ __all__ = [
     "Token",
     "Tool",
     "ToolCall",
+    "VersionConflict",
 ]

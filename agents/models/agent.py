@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
@@ -18,7 +18,9 @@ from agents import bell
 from .attachment import Attachment
 from .block import Block
 from .event import Event, advance
+from .limits import check_agents
 from .statements import find, insert, insert_all, key, read, update, values
+from .step import MOST_BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 KEPT_AFTER_DELETE = timedelta(days=30)
+UNFINISHED = datetime(1970, 1, 1, tzinfo=UTC)  # `deleted_at` of an agent that is being imported
+LONGEST_IMPORT = timedelta(hours=1)
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
@@ -41,8 +45,11 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)
 
     def purge_expired(self) -> None:
-        """Delete for good what was deleted too long ago to be brought back."""
-        for agent in self.filter(deleted_at__lte=timezone.now() - KEPT_AFTER_DELETE):
+        """Delete for good what was deleted too long ago to be brought back, and what is left of
+        imports that ended before they were done."""
+        now = timezone.now()
+        expired = self.filter(deleted_at__lte=now - KEPT_AFTER_DELETE)
+        for agent in expired.filter(created_at__lte=now - LONGEST_IMPORT):
             agent.purge()
 
     def with_activity(self) -> Self:
@@ -112,6 +119,19 @@ class Agent(models.Model):
 
     objects = AgentQuerySet.as_manager()
 
+    # Each field is a setting or a record. Forks, agent files, forms, the admin and the API go by
+    # these lists.
+    IN_FORMS = (
+        *("name", "model", "system_prompt", "tools", "tool_rules", "prompt_template"),
+        *("reflect_every", "max_steps", "context_window"),
+    )
+    BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding")
+    SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
+    RECORDS = (
+        *("id", "owner", "context_from", "rewritten", "last_seq", "message_count"),
+        *("passage_count", "created_at", "updated_at", "deleted_at"),
+    )
+
     class Meta:
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["owner", "deleted_at", "-created_at"])]
@@ -122,7 +142,9 @@ class Agent(models.Model):
     @classmethod
     @transaction.atomic
     def create(cls, owner: User, name: str, memory: Memory, **settings: Any) -> Agent:
-        """Make an agent with the blocks and tools of `memory`."""
+        """Make an agent with the blocks and tools of `memory`. LimitReached if the owner has as
+        many as one may."""
+        check_agents(owner)
         agent = cls(
             owner=owner,
             name=name,
@@ -164,9 +186,9 @@ class Agent(models.Model):
 
     def learn_size(self, size: int, tokens: int | None) -> None:
         """Take in what a context of so many bytes came to in tokens, as the endpoint reported."""
-        if not tokens or not size:
+        if not tokens or not size or size / tokens > MOST_BYTES_PER_TOKEN:
             return
-        now = min(max(size / tokens, 0.5), 20.0)  # beyond, the report cannot be right
+        now = max(size / tokens, 0.5)
         if self.bytes_per_token is None or abs(now / self.bytes_per_token - 1) > 0.01:
             self.bytes_per_token = now
             update(self, "bytes_per_token")
@@ -195,9 +217,10 @@ class Agent(models.Model):
 
     @transaction.atomic
     def restore(self) -> None:
-        """Bring a deleted agent back; it goes on with what waits."""
+        """Bring a deleted agent back; it goes on with what waits. LimitReached as in `create`."""
         from .run import begin_next
 
+        check_agents(self.owner)
         self.configure(deleted_at=None)
         self._tell_sharers()
         if not self.current_run():

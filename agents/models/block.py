@@ -16,7 +16,7 @@ from django.db.models.lookups import LessThanOrEqual
 
 from agents import typed
 
-from .editing import ApprovalNeeded, Editor, MemoryRefusal, as_sentence
+from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict, as_sentence
 from .event import Event
 from .message import NO_TEXT
 from .statements import find, insert, key, read, update
@@ -78,6 +78,13 @@ class Block(models.Model):
     metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    # Each field is a setting or a record. Forks, agent files, forms, the admin and the API go by
+    # these lists.
+    IN_FORMS = ("label", "description", "limit", "kind", "schema", "read_only", "ask_before_write")
+    BY_SCRIPTS = ("name", "tags", "metadata")
+    SETTINGS = (*IN_FORMS, *BY_SCRIPTS)
+    RECORDS = ("id", "owner", "value", "version", "created_at", "updated_at")
 
     newest_edit: BlockEdit | None = None  # both are set where blocks are read to be shown
     sharing: Sharing | None = None
@@ -199,6 +206,19 @@ class Block(models.Model):
         raise MemoryRefusal(
             f"Block '{self.label}' has no version {version}; it is at version {self.version}."
         )
+
+    def only_at(self, version: int, *, by: Editor) -> None:
+        """Hold the row until commit, for a change that was made to this version and to no other.
+
+        VersionConflict where somebody has written since; `self` is then what they wrote.
+        """
+        self.lock()
+        self.check_allowed(by)
+        if self.version != version:
+            raise VersionConflict(
+                f"Block '{self.label}' was changed meanwhile: it is at version {self.version}, and"
+                f" the change was made to version {version}."
+            )
 
     @transaction.atomic
     def configure(self, **changes: Any) -> None:

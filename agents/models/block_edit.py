@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from merge3 import Merge3
 
-from agents.diff import Piece, words_changed
+from agents.text.diff import Piece, hunks_changed, words_changed
+from agents.text.merge import without
 
 from .block import Block
 from .editing import MemoryRefusal
-
-MOST_LINES_COMPARED = 1_000_000  # lines before by lines after
-MOST_COMPARED = 1_000_000  # characters before by characters after
-ALIKE = 0.4  # of the shorter text, or of the longer if it has more lines
 
 
 class BlockEdit(models.Model):
@@ -64,11 +59,7 @@ class BlockEdit(models.Model):
 
     def hunks(self) -> list[list[Piece]]:
         """The lines that changed, each stretch of them word by word."""
-        old, new = terminated(self.before), terminated(self.after)
-        return [
-            rewritten("".join(old[a:b]).removesuffix("\n"), "".join(new[c:d]).removesuffix("\n"))
-            for a, b, c, d in lines_differing(old, new)
-        ]
+        return hunks_changed(self.before, self.after)
 
     def taken_back(self, value: str) -> str:
         """`value` without this edit's change; MemoryRefusal if the same lines changed again.
@@ -79,45 +70,14 @@ class BlockEdit(models.Model):
             return self.before
         if self.pk in taken_back_by(undos_of([self.block_id])):
             return value
-        after, now, before = (terminated(text) for text in (self.after, value, self.before))
-        standing: dict[int, int] = {}  # where the lines of `after` stand now
-        for a, b, size in SequenceMatcher(None, after, now, autojunk=False).get_matching_blocks():
-            standing |= zip(range(a, a + size), range(b, b + size), strict=True)
-        changes = SequenceMatcher(None, after, before, autojunk=False).get_opcodes()
-        for tag, start, end, old_start, old_end in reversed(changes):
-            if tag != "equal":
-                now[self._place(standing, start, end)] = before[old_start:old_end]
-        return "".join(now).removesuffix("\n")
-
-    def _place(self, standing: dict[int, int], start: int, end: int) -> slice:
-        """Where lines `start` to `end` of `after` stand now, all of them and side by side."""
-        if start < end:
-            places = [standing.get(line, -1) for line in range(start, end)]
-            first = places[0]
-            if first >= 0 and places == [*range(first, first + len(places))]:
-                return slice(first, first + len(places))
-        elif start - 1 in standing:  # nothing stands there: below the line before
-            return slice(standing[start - 1] + 1, standing[start - 1] + 1)
-        elif start in standing or not self.after:
-            return slice(standing.get(start, 0), standing.get(start, 0))
-        raise MemoryRefusal(
-            f"Version {self.version} of block '{self.block.label}' cannot be undone by itself:"
-            " the same lines were changed again since. Undo the later edits first,"
-            " or edit the block."
-        )
-
-
-def rewritten(before: str, after: str) -> list[Piece]:
-    """What became of some lines: word by word, or whole where they have too little in common."""
-    if not before or not after:
-        return words_changed(before, after)
-    if len(before) * len(after) <= MOST_COMPARED:
-        pieces = words_changed(before, after)
-        kept = sum(len(piece.text.strip()) for piece in pieces if piece.kind == "same")
-        as_many = before.count("\n") == after.count("\n")
-        if kept > ALIKE * (min if as_many else max)(len(before), len(after)):
-            return pieces
-    return [Piece("removed", before), Piece("same", "\n"), Piece("added", after)]
+        left = without(self.before, self.after, value)
+        if left is None:
+            raise MemoryRefusal(
+                f"Version {self.version} of block '{self.block.label}' cannot be undone by itself:"
+                " the same lines were changed again since. Undo the later edits first,"
+                " or edit the block."
+            )
+        return left
 
 
 def undos_of(blocks: Iterable[UUID]) -> dict[int, int]:
@@ -137,36 +97,3 @@ def taken_back_by(undos: dict[int, int]) -> dict[int, int]:
         if undo not in taken_back:
             taken_back.setdefault(edit, undo)
     return taken_back
-
-
-def lines_differing(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """The stretches `old[a:b]` that became `new[c:d]`, in order; all other lines are the same."""
-    least = min(len(old), len(new))
-    head = next((i for i in range(least) if old[i] != new[i]), least)
-    least -= head
-    tail = next((i for i in range(least) if old[-1 - i] != new[-1 - i]), least)
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
-    if not old and not new:
-        return []
-    if not old or not new or len(old) * len(new) > MOST_LINES_COMPARED:
-        return [(head, head + len(old), head, head + len(new))]
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes if tag != "equal"]
-
-
-def terminated(text: str) -> list[str]:
-    """A text's lines, each with its end, also the last one; no line where there is no text."""
-    return [f"{line}\n" for line in text.split("\n")] if text else []
-
-
-def merged(base: str, mine: str, theirs: str) -> tuple[str, bool]:
-    """Merge two changes of `base` by lines; True if some lines hold both, to choose from."""
-    lines: list[str] = []
-    conflict = False
-    for group in Merge3(terminated(base), terminated(mine), terminated(theirs)).merge_groups():
-        if group[0] == "conflict":
-            conflict = True
-            lines += [*group[2], *(line for line in group[3] if line not in group[2])]
-        else:
-            lines += group[1]
-    return "".join(lines).removesuffix("\n"), conflict

@@ -15,6 +15,10 @@ class MemoryRefusal(Exception):
     """A change to memory that was not made, and why, in words for whoever asked for it."""
 
 
+class VersionConflict(MemoryRefusal):
+    """A change to a version of a block that somebody has written past."""
+
+
 class ApprovalNeeded(Exception):
     """A change that waits until a person approves it."""
 

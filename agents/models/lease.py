@@ -21,13 +21,15 @@ class RunStopped(Exception):
 class Leased(models.Model):
     """What a run is held by: one worker at a time, for as long as it gives signs of life.
 
-    `seen_at` is the last of them, None while nobody works on it; `attempt` rises when one takes it.
+    `seen_at` is the last of them, None while nobody works on it; `attempt` rises when one takes it,
+    and so do `tries`, which begin anew where a person has it go on.
     `activity` says what the agent is doing.
     """
 
     activity = models.TextField(blank=True)
     stop_requested = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0)
+    tries = models.PositiveIntegerField(default=0, editable=False)
     seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -41,13 +43,14 @@ class Leased(models.Model):
         now, silent = map(adapted, (timezone.now(), silent_since()))
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE agents_run SET attempt = attempt + 1, seen_at = %s WHERE id = %s"
-                " AND attempt = %s AND status = 'running' AND (seen_at IS NULL OR seen_at < %s)",
+                "UPDATE agents_run SET attempt = attempt + 1, tries = tries + 1, seen_at = %s"
+                " WHERE id = %s AND attempt = %s AND status = 'running'"
+                " AND (seen_at IS NULL OR seen_at < %s)",
                 [now, self.pk, self.attempt, silent],
             )
             if not cursor.rowcount:
                 raise RunLost
-        self.attempt += 1
+        self.attempt, self.tries = self.attempt + 1, self.tries + 1
 
     def hold(self, activity: str | None = None) -> None:
         """First write of each of the loop's transactions: RunLost if another worker took the run.

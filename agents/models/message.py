@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.functional import cached_property
+
+from agents.text.json import pretty
+
+from .searchable import Searchable, indexed, message_owner
 
 LONGEST_MESSAGE = 100_000  # characters
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
@@ -32,6 +36,19 @@ def checked(text: str) -> str:
     return text
 
 
+def said(content: str, tool_calls: list[dict[str, str]]) -> str:
+    """What a message says: its text, and what the agent told the person by `send_message`."""
+    parts = [content]
+    for call in tool_calls:
+        if call.get("name") == "send_message":
+            try:
+                told = json.loads(call["arguments"])["message"]
+            except (ValueError, LookupError, TypeError, RecursionError):
+                continue
+            parts.append(told if isinstance(told, str) else "")
+    return storable("\n".join(filter(None, parts)))
+
+
 class Said(NamedTuple):
     """The text and the reasoning of a message."""
 
@@ -40,22 +57,32 @@ class Said(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A tool call as the model made it; `arguments` is its text, which may be no JSON at all."""
+    """A tool call as the model made it; `arguments` is its text, which may be no JSON at all.
+
+    `extra` is what its endpoint wants back beside it, `as_text` that the model wrote it as text.
+    """
 
     id: str
     name: str
     arguments: str
+    extra: dict[str, Any] | None = None
+    as_text: bool = False
+
+    def stored(self) -> dict[str, Any]:
+        """As a message keeps it."""
+        kept: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        if self.extra:
+            kept["extra"] = self.extra
+        if self.as_text:
+            kept["as_text"] = True
+        return kept
 
     def pretty(self) -> str:
         """The arguments with one name a line where they are JSON, else as they came."""
-        try:
-            pretty = json.dumps(json.loads(self.arguments), indent=2, ensure_ascii=False)
-            return storable(pretty)
-        except (ValueError, RecursionError):
-            return self.arguments
+        return storable(pretty(self.arguments))
 
 
-class Message(models.Model):
+class Message(Searchable):
     """What somebody said. Numbers rise within the agent; a tool's message answers one call."""
 
     class Role(models.TextChoices):
@@ -79,7 +106,15 @@ class Message(models.Model):
     content = models.TextField(blank=True)
     reasoning = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list, blank=True)
+    extra = models.JSONField(
+        default=dict, editable=False, help_text="What the model's endpoint may want back."
+    )
     tool_call_id = models.CharField(max_length=200, blank=True)
+    left_out = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text="Not sent once the newest message has this number: a person left it out.",
+    )
     aside = models.BooleanField(
         default=False, help_text="Said in a run that is no part of the conversation."
     )
@@ -87,6 +122,8 @@ class Message(models.Model):
     stdout = models.TextField(blank=True, help_text="What a custom tool printed.")
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    TERMS_OF = frozenset({"agent", "role", "status", "content", "tool_calls"})
 
     class Meta:
         ordering = ["number"]
@@ -104,7 +141,25 @@ class Message(models.Model):
 
     def calls(self) -> list[ToolCall]:
         """The tool calls of an assistant's message."""
-        return [ToolCall(call["id"], call["name"], call["arguments"]) for call in self.tool_calls]
+        return [
+            ToolCall(
+                call["id"],
+                call["name"],
+                call["arguments"],
+                extra=call.get("extra"),
+                as_text=call.get("as_text", False),
+            )
+            for call in self.tool_calls
+        ]
+
+    # -- search ------------------------------------------------------------------------------
+
+    def search_terms(self) -> str:
+        """What recall memory is searched by; nothing of a draft or of what broke off."""
+        if self.status not in (self.Status.COMPLETE, self.Status.STOPPED):
+            return ""
+        owner = message_owner(self.role, self.agent_id.hex)
+        return indexed(owner, said(self.content, self.tool_calls), self.tool_calls)
 
     # -- drafts ------------------------------------------------------------------------------
 

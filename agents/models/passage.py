@@ -10,19 +10,18 @@ from django.conf import settings
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-from agents.search import index as _index  # noqa: F401  (the functions its triggers call)
-
 from .agent import Agent
 from .editing import Editor, MemoryRefusal
 from .event import Event
 from .message import storable
+from .searchable import Searchable, indexed, passage_owner
 
 LONGEST_PASSAGE = 100_000  # characters
 LONGEST_TAG = 100  # characters
 MOST_TAGS = 50
 
 
-class Passage(models.Model):
+class Passage(Searchable):
     """A piece of archival memory. The editor fields say who wrote what it reads now.
 
     `recalled_count` and `recalled_at`: how often, and when last, a search by the agent found it.
@@ -42,6 +41,8 @@ class Passage(models.Model):
     recalled_count = models.PositiveIntegerField(default=0)
     recalled_at = models.DateTimeField(null=True, blank=True)
 
+    TERMS_OF = frozenset({"agent", "text", "tags"})
+
     class Meta:
         ordering = ["-created_at", "-pk"]
         indexes = [
@@ -50,6 +51,9 @@ class Passage(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+    def search_terms(self) -> str:
+        return indexed(passage_owner(self.agent_id.hex), self.text, tags=self.tags)
 
     # -- verbs -------------------------------------------------------------------------------
 

@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from .event import Event, advance
-from .lease import Leased, silent_since
+from .lease import Leased
+from .limits import check_queue
 from .message import Message, checked, storable
 from .statements import insert, read, update
 from .statements import key as key_of
@@ -45,10 +46,6 @@ class RunQuerySet(models.QuerySet["Run"]):
                 "steps__approvals__decided_by",
             )
         )
-
-    def abandoned(self) -> Self:
-        """Runs that should go on, and whose worker has given no sign for too long."""
-        return self.running().filter(seen_at__lt=silent_since())
 
 
 class Run(Leased):
@@ -99,6 +96,9 @@ class Run(Leased):
     most_steps = models.PositiveIntegerField(
         null=True, editable=False, help_text="Its own limit of steps, below the agent's."
     )
+    wants_room = models.BooleanField(
+        default=False, editable=False, help_text="Room is made before the model is asked again."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)
     error = models.TextField(blank=True)
@@ -137,7 +137,7 @@ class Run(Leased):
 
         The same `key` again gives the same run. `given` is what a script may say beyond the text:
         `role`, `before`, `most_steps`, `asked`. Raises ValidationError for a text that is empty or
-        over 100,000 characters.
+        over 100,000 characters, LimitReached where too many messages wait.
         """
         run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **given)
         advance(agent, 0)  # holds the agent's row
@@ -145,6 +145,8 @@ class Run(Leased):
             return same[0]
         active = "WHERE agent_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT 1"
         if read(cls, active, key_of(agent)):
+            if kind != cls.Kind.REFLECTION:  # one waits at most, and may be due when a run ends
+                check_queue(cls.objects.queued().filter(agent=agent).count())
             insert(run)
             agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
         else:
@@ -234,10 +236,10 @@ class Run(Leased):
 
         if self.status != self.Status.WAITING:
             return
-        self.status, self.seen_at = self.Status.RUNNING, None
+        self.status, self.seen_at, self.tries = self.Status.RUNNING, None, 0
         if not self.stop_requested:
             self.activity = "Thinking"
-        update(self, "status", "activity", "seen_at")
+        update(self, "status", "activity", "seen_at", "tries")
         self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
         engine.submit(self)
 
@@ -263,7 +265,7 @@ class Run(Leased):
             reflect_if_due(self.agent)
 
     @transaction.atomic
-    def retry(self) -> bool:
+    def retry(self, *, wants_room: bool = False) -> bool:
         """Go on with a run that failed, if nothing was said since; False if that cannot be."""
         from agents import engine
 
@@ -277,6 +279,8 @@ class Run(Leased):
             error="",
             activity="Thinking",
             stop_requested=False,
+            wants_room=wants_room,
+            tries=0,
             seen_at=None,
             finished_at=None,
         )

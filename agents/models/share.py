@@ -9,6 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 
+from .agent import UNFINISHED
+from .attachment import Attachment
 from .block import Block
 
 if TYPE_CHECKING:
@@ -58,7 +60,13 @@ class BlockShare(models.Model):
 
 def usable_by(user_id: int) -> models.QuerySet[Block]:
     """The blocks a person may attach: their own, and those they were given."""
-    return Block.objects.filter(Q(owner_id=user_id) | Q(shares__user_id=user_id)).distinct()
+    return finished(user_id).filter(Q(owner_id=user_id) | Q(shares__user_id=user_id)).distinct()
+
+
+def finished(user_id: int) -> models.QuerySet[Block]:
+    """All blocks but those that an import of this person's is still writing."""
+    unfinished = Attachment.objects.filter(agent__owner_id=user_id, agent__deleted_at=UNFINISHED)
+    return Block.objects.exclude(pk__in=unfinished.values("block"))
 
 
 def may_write(block: Block, user_id: int) -> bool:

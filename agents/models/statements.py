@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from .searchable import Searchable, TermsField
+
 Row = TypeVar("Row", bound=models.Model)
 Fields = Sequence["models.Field[Any, Any]"]
 
@@ -49,7 +51,7 @@ def update(row: models.Model, *names: str) -> None:
 
 def read(model: type[Row], rest: str, *parameters: Any) -> list[Row]:
     """Rows of a table. `rest` is the SQL after FROM and the table: JOIN, WHERE, ORDER BY, LIMIT."""
-    names = tuple(field.attname for field in model._meta.concrete_fields)
+    names = tuple(f.attname for f in model._meta.concrete_fields if not isinstance(f, TermsField))
     found = values(model, names, rest, *parameters)
     return [model.from_db(DEFAULT_DB_ALIAS, names, row) for row in found]
 
@@ -111,6 +113,8 @@ def _updating(model: type[models.Model], names: tuple[str, ...]) -> tuple[str, F
     meta = model._meta
     by_name = {field.attname: field for field in meta.concrete_fields}
     fields = [by_name[name] for name in names]
+    if issubclass(model, Searchable) and not model.TERMS_OF.isdisjoint(names):
+        fields.append(by_name["search"])
     changes = ", ".join(f"{column} = %s" for column in _quoted(fields))
     return f"UPDATE {meta.db_table} SET {changes} WHERE {meta.pk.column} = %s", fields
 

@@ -16,6 +16,8 @@ from .statements import update
 if TYPE_CHECKING:
     from .approval import Approval
 
+MOST_BYTES_PER_TOKEN = 8.0  # of a request; beyond, the endpoint did not read all of it
+
 
 class Card(NamedTuple):
     """All there is to a tool call."""
@@ -139,6 +141,13 @@ class Step(models.Model):
             self.run.end(reason, error, after=[self.changed()])
         else:
             self.run.agent.record(self.changed())
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the endpoint read so little of the request that it must have left some out."""
+        read = self.prompt_tokens or self.context_tokens
+        too_few = self.context_bytes > read * MOST_BYTES_PER_TOKEN
+        return too_few and read < self.context_tokens / 2
 
     @property
     def seconds(self) -> float | None:

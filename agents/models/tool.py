@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import textwrap
 import uuid
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -53,10 +53,18 @@ class Tool(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETURN)],
         help_text="Characters of what it returns; the rest is cut off.",
     )
+    default_requires_approval = models.BooleanField(
+        default=False,
+        help_text="A person approves each call, whichever agent makes it, unless the agent's own"
+        " rules say otherwise.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = ToolQuerySet.as_manager()
+
+    # What a tool is besides its source: forms, the API, the admin and agent files read this list.
+    SETTINGS = ("tags", "seconds", "megabytes", "return_char_limit", "default_requires_approval")
 
     class Meta:
         ordering = ["name"]
@@ -73,38 +81,27 @@ class Tool(models.Model):
 
     @classmethod
     @transaction.atomic
-    def from_source(
-        cls,
-        owner: User,
-        source: str,
-        *,
-        name: str = "",
-        tags: list[str] | None = None,
-        seconds: float | None = None,
-        megabytes: int | None = None,
-        return_char_limit: int | None = None,
-    ) -> Tool:
+    def from_source(cls, owner: User, source: str, *, name: str = "", **settings: Any) -> Tool:
         """Make a tool of its source, or give the one of the same name a new source.
 
-        What is None stays as it was. ValidationError, field by field, where it is no tool.
+        `settings` are some of `SETTINGS`; what is None stays as it was. ValidationError, field by
+        field, where it is no tool.
         """
         owner.__class__.objects.select_for_update().get(pk=owner.pk)  # one at a time
         tool = cls(owner=owner, name=name, source=source)
         tool._read()
-        if stored := cls.objects.filter(owner=owner, name=tool.name).first():
-            stored.source, tool = source, stored
-        given = {
-            "tags": tags,
-            "seconds": seconds,
-            "megabytes": megabytes,
-            "return_char_limit": return_char_limit,
-        }
-        for field, value in given.items():
-            if value is not None:
-                setattr(tool, field, value)
-        tool.full_clean()
+        tool = cls.objects.filter(owner=owner, name=tool.name).first() or tool
+        tool.put(source, **settings)
         tool.save()
         return tool
+
+    def put(self, source: str, **settings: Any) -> None:
+        """Give it a source and settings, without storing it; what is None stays as it was."""
+        self.source = source
+        for field, value in settings.items():
+            if value is not None:
+                setattr(self, field, value)
+        self.full_clean()
 
     def clean(self) -> None:
         wrong: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Across agents: in which of a person's agents a query's terms were said at all.
+"""Across agents: in which of a person's agents a query's words were said at all.
 
-Search itself knows one agent at a time. Of each term the newest rows are looked at, by one query
-over all of the person's agents; an agent counts by the terms it has, the rare ones more.
+Search itself knows one agent at a time. Of each word the newest rows are looked at, by one query
+over all of the person's agents; an agent counts by the words it has, the rare ones more.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from agents.models import Agent, Message
+from agents.models.message import storable
+from agents.text.terms import Forms, asked
 
-from . import words
 from .index import fts
 from .postings import MOST_READ
 from .scope import Messages, matching
@@ -26,12 +27,12 @@ OWN = "SELECT id FROM agents_agent WHERE owner_id = %s AND deleted_at IS NULL"
 
 
 def agents_with(user: User, query: str, count: int) -> list[Agent]:
-    """The person's agents in which the query is to be looked for: those with most of its terms (of
-    no query, those spoken to last), then those changed last, as meaning needs no term."""
+    """The person's agents in which the query is to be looked for: those with most of its words (of
+    no query, those spoken to last), then those changed last, as meaning needs no word."""
     visible = Agent.objects.visible_to(user)
     weights: dict[Any, float] = defaultdict(float)
-    terms = words.query_terms(query)
-    for found in said_in(user, terms) if terms else [newest_in(visible, count)]:
+    words = asked(storable(query)).words
+    for found in said_in(user, words) if words else [newest_in(visible, count)]:
         for agent in set(found):
             weights[agent] += 1 / len(found)
     best = sorted(weights, key=lambda agent: -weights[agent])[:count]
@@ -46,8 +47,8 @@ def newest_in(agents: QuerySet[Agent], count: int) -> list[Any]:
     return list(newest.values_list("agent", flat=True)[:count])
 
 
-def said_in(user: User, terms: list[str]) -> list[list[Any]]:
-    """Of each term that was said, the agents of the newest messages that have it."""
+def said_in(user: User, words: list[Forms]) -> list[list[Any]]:
+    """Of each word that was said, the agents of the newest messages that have it."""
     roles = Messages.roles
     if connection.vendor == "sqlite":
         name = fts(TABLE)
@@ -60,12 +61,12 @@ def said_in(user: User, terms: list[str]) -> list[list[Any]]:
         f" AND r.agent_id IN ({OWN}) AND r.role IN ({', '.join(['%s'] * len(roles))})"
         f" ORDER BY {newest} DESC LIMIT %s) AS newest"
     )
-    asked: list[Any] = []
-    for number, term in enumerate(terms):
-        asked += [number, matching([[term]]), user.pk, *roles, MOST_READ]
+    parameters: list[Any] = []
+    for number, word in enumerate(words):
+        parameters += [number, matching([word]), user.pk, *roles, MOST_READ]
     found: dict[int, list[Any]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join([one] * len(terms)), asked)
+        cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
         for number, agent in cursor.fetchall():
             found.setdefault(number, []).append(agent)
     return list(found.values())

@@ -84,8 +84,11 @@ class Kept:
         padded[:, : bits.shape[1]] = bits
         return padded.view(np.uint64)
 
-    def candidates(self, asked: np.ndarray, count: int, allowed: np.ndarray | None) -> list[int]:
-        """Keys of the nearest rows: exactly so of few, of many by their signs; nearest first."""
+    def candidates(
+        self, asked: np.ndarray, count: int, allowed: np.ndarray | None
+    ) -> list[tuple[int, float]]:
+        """Keys of the nearest rows, nearest first, with how near they are: exactly so of few, of
+        many by their signs."""
         keys = self.keys[: self.count]
         if self.vectors is not None:
             far = -(self.vectors[: self.count] @ asked)
@@ -99,8 +102,8 @@ class Kept:
         if len(keys) > count:
             near = np.argpartition(far, count)[:count]
             keys, far = keys[near], far[near]
-        found: list[int] = keys[np.argsort(far, kind="stable")].tolist()
-        return found
+        order = np.argsort(far, kind="stable")
+        return list(zip(keys[order].tolist(), (-far[order].astype(float)).tolist(), strict=True))
 
 
 def grown(array: np.ndarray, size: int) -> np.ndarray:
@@ -125,8 +128,11 @@ _kept: OrderedDict[Of, Kept] = OrderedDict()
 _choosing = threading.Lock()
 
 
-def nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) -> list[int]:
-    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first."""
+def nearest(
+    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+) -> list[tuple[int, float]]:
+    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first, with their
+    similarity."""
     kept = _kept_of((scope.vectors, scope.agent.pk, model.pk), model.dimensions)
     stored = _stored(scope.vectors)
     with kept.reading:
@@ -139,9 +145,10 @@ def nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) 
     _forget_oldest()
     if exactly:
         return found[: 2 * count]
-    rows = stored.objects.filter(of__in=found, model=model).values_list("of_id", "vector")
-    scores = {key: float(np.frombuffer(held, np.float32) @ asked) for key, held in rows if held}
-    return sorted(scores, key=lambda key: -scores[key])[: 2 * count]
+    near = [key for key, _ in found]
+    rows = stored.objects.filter(of__in=near, model=model).values_list("of_id", "vector")
+    scores = [(key, float(np.frombuffer(held, np.float32) @ asked)) for key, held in rows if held]
+    return sorted(scores, key=lambda scored: -scored[1])[: 2 * count]
 
 
 def _stored(table: str) -> Any:

@@ -1,4 +1,4 @@
-"""Search: the lexical list and, where a model is set, the semantic one, fused by their ranks."""
+"""Search: the lexical list and, where a model is set, the semantic one, fused by their scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import lexical, semantic
 from .scope import Scope
 
 LISTED = 50  # of either list
-K = 60  # of reciprocal rank fusion: a rank counts 1 / (K + rank)
+WORDS, MEANING = 0.4, 0.6  # what the best by words and the best by meaning weigh
 SEARCHES = ("archival_memory_search", "conversation_search")
 
 
@@ -51,12 +51,22 @@ def search(scope: Scope, query: str, count: int) -> Found:
     return Found(found[:count], used)
 
 
-def fused(by_words: list[tuple[int, float]], by_meaning: list[int]) -> dict[int, float]:
-    """Scores by reciprocal rank: 1 / (60 + rank) of each list a row is in."""
+def fused(
+    by_words: list[tuple[int, float]], by_meaning: list[tuple[int, float]]
+) -> dict[int, float]:
+    """Scores of rows by both lists, each on a scale from 0 to 1.
+
+    By words that is the share of the best one's score; by meaning, where any two texts are
+    somewhat alike, the place between the least similar listed and the most.
+    """
     scores: dict[int, float] = defaultdict(float)
-    for ranked in ([key for key, _ in by_words], by_meaning):
-        for place, key in enumerate(ranked, 1):
-            scores[key] += 1 / (K + place)
+    best = max((score for _, score in by_words), default=1.0) or 1.0
+    for key, score in by_words:
+        scores[key] += WORDS * score / best
+    alike = [score for _, score in by_meaning]
+    least, most = min(alike, default=0.0), max(alike, default=0.0)
+    for key, score in by_meaning:
+        scores[key] += MEANING * ((score - least) / (most - least) if most > least else 1.0)
     return dict(scores)
 
 

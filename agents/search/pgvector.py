@@ -105,13 +105,18 @@ def literal(vector: np.ndarray) -> str:
     return "[" + ",".join(format(value, ".6g") for value in vector.tolist()) + "]"
 
 
-def nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) -> list[int]:
-    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first."""
+def nearest(
+    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+) -> list[tuple[int, float]]:
+    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first, with their
+    similarity."""
     with nullcontext() if in_snapshot() else transaction.atomic():
         return _nearest(scope, model, asked, count)
 
 
-def _nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int) -> list[int]:
+def _nearest(
+    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+) -> list[tuple[int, float]]:
     table = scope.vectors
     where, parameters = scope.conditions()
     own = f"v.agent_id = %s AND v.model_id = {model.pk} AND v.vector IS NOT NULL"
@@ -128,8 +133,8 @@ def _nearest(scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int)
             cursor.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
         joined = f"JOIN {scope.table} r ON r.id = v.of_id" if where else ""
         cursor.execute(
-            f"SELECT v.of_id FROM {table} v {joined} WHERE {own}"
-            f"{''.join(f' AND {each}' for each in where)} ORDER BY {distance} LIMIT %s",
-            [scope.agent.pk, *parameters, literal(asked), count],
+            f"SELECT v.of_id, {distance} AS distance FROM {table} v {joined} WHERE {own}"
+            f"{''.join(f' AND {each}' for each in where)} ORDER BY distance LIMIT %s",
+            [literal(asked), scope.agent.pk, *parameters, count],
         )
-        return [key for (key,) in cursor.fetchall()]
+        return [(key, 1.0 - distance) for key, distance in cursor.fetchall()]

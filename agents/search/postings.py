@@ -1,4 +1,4 @@
-"""Which rows hold which terms: what lexical search asks the database."""
+"""Which rows hold which words: what lexical search asks the database."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 
 from django.db import connection
 
+from agents.text.terms import Forms
+
 from .index import fts
 from .scope import Scope, matching
 
-MOST_READ = 400  # rows of a term
+MOST_READ = 400  # rows of a word
 MOST_COUNTED = 2_000  # rows of an agent; more are as many
 COMMON = 0.004  # share of all rows; Postgres keeps count of terms that are in more
 STATISTICS_KEPT = 60.0  # seconds
 
-Terms = tuple[str, ...]  # all of which a row holds; `*` at the end of one is any ending
+Terms = tuple[Forms, ...]  # words, of each of which a row holds a form; `*` is any ending
 
 
 def size(scope: Scope) -> int:
@@ -32,7 +34,7 @@ def size(scope: Scope) -> int:
 
 
 def postings(scope: Scope, rows: int, wanted: Sequence[Terms]) -> dict[Terms, list[int]]:
-    """For each, the newest rows that hold all its terms: at most MOST_READ keys, newest first.
+    """For each, the newest rows that hold all its words: at most MOST_READ keys, newest first.
 
     `rows` is the agent's `size`.
     """
@@ -50,7 +52,7 @@ def _of_fts5(cursor: Any, scope: Scope, terms: Terms) -> list[int]:
     name = fts(scope.table)
     where, parameters = scope.dated()
     joined = f"CROSS JOIN {scope.table} r ON r.id = {name}.rowid" if where else ""
-    asked = matching([scope.owner(), *scope.tagged(), *([term] for term in terms)])
+    asked = matching([scope.owner(), *scope.tagged(), *terms])
     cursor.execute(
         f"SELECT {name}.rowid FROM {name} {joined} WHERE {name} MATCH %s{_and(where)}"
         f" ORDER BY {name}.rowid DESC LIMIT %s",
@@ -62,7 +64,7 @@ def _of_fts5(cursor: Any, scope: Scope, terms: Terms) -> list[int]:
 def _of_few(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, list[int]]:
     """On Postgres, of an agent with few rows: all are looked at, once."""
     where, parameters = scope.conditions()
-    queries = [matching([[term] for term in terms]) for terms in wanted]
+    queries = [matching(terms) for terms in wanted]
     held = " | ".join(
         f"((r.search @@ %s::tsquery)::int::bigint << {bit})" for bit in range(len(wanted))
     )
@@ -90,7 +92,7 @@ def _of_many(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, 
     )
     asked: list[object] = []
     for number, terms in enumerate(wanted):
-        query = matching([[term] for term in terms])
+        query = matching(terms)
         asked += [number, scope.agent_key, *parameters, query, MOST_READ]
     cursor.execute(" UNION ALL ".join([one] * len(wanted)), asked)
     found: dict[Terms, list[int]] = {terms: [] for terms in wanted}
@@ -108,8 +110,8 @@ def _and(where: list[str]) -> str:
 _known: dict[str, tuple[float, dict[str, float]]] = {}  # table → when it was read, and shares
 
 
-def shares(scope: Scope, rows: int, terms: list[str]) -> dict[str, float]:
-    """The query's terms that are in so many rows that looking for them by themselves is no use,
+def shares(scope: Scope, rows: int, words: Sequence[Forms]) -> dict[Forms, float]:
+    """The query's words that are in so many rows that looking for them by themselves is no use,
     with their share of all rows.
 
     Postgres knows from the statistics it keeps for its planner. On SQLite, and among an agent's few
@@ -131,4 +133,5 @@ def shares(scope: Scope, rows: int, terms: list[str]) -> dict[str, float]:
         if listed and listed[0]:
             known = dict(zip(json.loads(listed[0]), json.loads(listed[1]), strict=False))
         _known[scope.table] = (time.monotonic(), known)
-    return {term: known[term] for term in terms if known.get(term, 0) > COMMON}
+    often = {word: max(known.get(form, 0.0) for form in word) for word in words}
+    return {word: share for word, share in often.items() if share > COMMON}

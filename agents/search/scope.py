@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +11,16 @@ from typing import Any, ClassVar
 from django.db import connection, models
 
 from agents.models import Agent, Message, Passage
+from agents.models.message import said
+from agents.models.searchable import message_owner, passage_owner, tag_term
 
-from . import words
 from .index import fts
 
 Conjunction = Sequence[Sequence[str]]  # terms: any of each, and all of these
 FOUND = (Message.Status.COMPLETE, Message.Status.STOPPED)
+TOGETHER = 3600.0  # seconds; what was said within them belongs to one talk
+BARE_CHARACTERS, BARE_TERMS = 9, 1  # of what is indexed of a row without words: a fingerprint
+NUMBERS_APART = 6  # of neighbours, at most: between them stand tool calls and returns
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,12 @@ class Scope:
         rows = found.values_list("pk", "agent_id", *self.fields)
         return {key: self.said(*said) for key, agent, *said in rows if agent == self.agent.pk}
 
+    def neighbours(self, keys: Sequence[int], count: int) -> dict[int, dict[int, int]]:
+        """Of each row the keys of what was said around it, up to `count` rows before and after,
+        with their distance, from 1. Nothing where rows do not follow one another.
+        """
+        return {}
+
     def holds(self, row: Any) -> bool:
         """Whether a row is in the scope."""
         return (
@@ -136,10 +147,10 @@ class Passages(Scope):
         return super().narrow or bool(self.tags)
 
     def owner(self) -> Sequence[str]:
-        return [words.passage_owner(self.agent.pk.hex)]
+        return [passage_owner(self.agent.pk.hex)]
 
     def tagged(self) -> Conjunction:
-        terms = [words.tag_term(tag) for tag in self.tags]
+        terms = [tag_term(tag) for tag in self.tags]
         return [[term] for term in terms] if self.all_tags else [terms] if terms else []
 
     def holds(self, row: Passage) -> bool:
@@ -165,7 +176,7 @@ class Messages(Scope):
     fields = ("content", "tool_calls")
 
     def owner(self) -> Sequence[str]:
-        return [words.message_owner(role, self.agent.pk.hex) for role in self.roles]
+        return [message_owner(role, self.agent.pk.hex) for role in self.roles]
 
     def conditions(self) -> tuple[list[str], list[Any]]:
         where, parameters = super().conditions()
@@ -181,9 +192,48 @@ class Messages(Scope):
         fits = row.role in self.roles and row.status in FOUND
         return fits and super().holds(row) and (self.but is None or row.run_id != self.but)
 
+    def neighbours(self, keys: Sequence[int], count: int) -> dict[int, dict[int, int]]:
+        hits = Message.objects.filter(agent=self.agent, pk__in=list(keys)).order_by()
+        places = list(hits.values_list("number", "pk", "created_at"))
+        apart = range(-NUMBERS_APART, NUMBERS_APART + 1)
+        lines = self._lines(sorted({number + each for number, *_ in places for each in apart}))
+        numbers = [number for number, *_ in lines]
+        found: dict[int, dict[int, int]] = {}
+        for number, hit, when in places:
+            at = bisect_left(numbers, number)
+            after = at + (numbers[at : at + 1] == [number])
+            found[hit] = {
+                key: distance
+                for side in (lines[max(0, at - count) : at][::-1], lines[after : after + count])
+                for distance, (other, key, seconds) in enumerate(side, 1)
+                if abs(other - number) <= NUMBERS_APART
+                and abs(seconds - when.timestamp()) <= TOGETHER
+            }
+        return found
+
+    def _lines(self, numbers: Sequence[int]) -> list[tuple[int, int, float]]:
+        """Number, key and time, in seconds, of the messages in the scope that have these numbers
+        and any words."""
+        if not numbers:
+            return []
+        where, parameters = self.conditions()
+        seconds, bare = "extract(epoch FROM r.created_at)::float", BARE_TERMS
+        if connection.vendor == "sqlite":
+            seconds, bare = "CAST(strftime('%%s', r.created_at) AS INTEGER)", BARE_CHARACTERS
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT r.number, r.id, {seconds} FROM {self.table} r WHERE r.agent_id = %s"
+                f" AND r.number IN ({', '.join(['%s'] * len(numbers))})"
+                f" AND length(r.search) > %s{''.join(f' AND {each}' for each in where)}"
+                " ORDER BY r.number",
+                [self.agent_key, *numbers, bare, *parameters],
+            )
+            lines: list[tuple[int, int, float]] = cursor.fetchall()
+            return lines
+
     @staticmethod
     def said(*fields: Any) -> str:
-        return words.said(*fields)
+        return said(*fields)
 
 
 def matching(terms: Conjunction) -> str:

@@ -32,8 +32,9 @@ _paused: dict[tuple[str, str], float] = {}  # until when (monotonic)
 _choosing = threading.Lock()
 
 
-def nearest(scope: Scope, query: str, count: int) -> list[int] | None:
-    """Keys of the nearest rows, nearest first; None where the query has no vector."""
+def nearest(scope: Scope, query: str, count: int) -> list[tuple[int, float]] | None:
+    """Keys of the nearest rows with their similarity (cosine), nearest first; None where the query
+    has no vector."""
     where = embedding_model()
     asked = vector_of(query)
     if asked is None or where is None:

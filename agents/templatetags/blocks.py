@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from django import template
 
-from agents.diff import Piece
-from agents.duplicates import duplicates
 from agents.models import Block
+from agents.text.diff import Piece
+from agents.text.similar_lines import duplicates
 
 from .mw import marked
 
@@ -23,7 +21,7 @@ def noted(block: Block) -> list[Piece]:
     line that says the same, counted from 1.
     """
     pieces = marked(block)
-    repeats = _duplicates(block.value) if block.kind == Block.Kind.TEXT else {}
+    repeats = duplicates(block.value) if block.kind == Block.Kind.TEXT else {}
     return with_repeats(pieces, repeats) if repeats else pieces
 
 
@@ -49,6 +47,3 @@ def with_repeats(pieces: list[Piece], repeats: dict[int, int]) -> list[Piece]:
     if line in repeats:
         noted.append(Piece("repeat", str(repeats[line] + 1)))
     return [piece for piece in noted if piece.text]
-
-
-_duplicates = lru_cache(maxsize=256)(duplicates)

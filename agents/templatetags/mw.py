@@ -10,9 +10,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents import markdown as md
-from agents.diff import Piece, lines_changed
-from agents.models import Block, BlockEdit, ToolCall
+from agents.models import Block, BlockEdit, Run, ToolCall
+from agents.runs.ways_on import Fault, fault_of
+from agents.text import markdown as md
+from agents.text.diff import Lines, Piece, lines_changed
 from agents.tools import arguments_of
 
 register = template.Library()
@@ -37,13 +38,13 @@ def hue(label: str) -> str:
 
 
 @register.filter
-def lines(edit: BlockEdit) -> list[Piece]:
+def lines(edit: BlockEdit) -> Lines:
     """The lines an edit changed."""
     return lines_changed(edit.before, edit.after)
 
 
 @register.filter
-def change_lines(change: dict[str, str]) -> list[Piece]:
+def change_lines(change: dict[str, str]) -> Lines:
     """The lines that a change would touch."""
     return lines_changed(change["before"], change["after"])
 
@@ -52,10 +53,8 @@ def change_lines(change: dict[str, str]) -> list[Piece]:
 def change_size(edit: BlockEdit) -> str:
     """How many lines an edit changed: `+1`, `−2` or `±1`, with the word."""
     changed = lines_changed(edit.before, edit.after)
-    added = sum(piece.kind == "added" for piece in changed)
-    removed = len(changed) - added
-    sign = "±" if added and removed else "+" if added else "−"
-    most = max(added, removed)
+    sign = "±" if changed.added and changed.removed else "+" if changed.added else "−"
+    most = max(changed.added, changed.removed)
     return f"{sign}{most} line{'' if most == 1 else 's'}"
 
 
@@ -65,6 +64,12 @@ def marked(block: Block) -> list[Piece]:
     if block.newest_edit:
         return block.newest_edit.pieces()
     return [Piece("same", block.value)] if block.value else []
+
+
+@register.filter
+def fault(run: Run) -> Fault | None:
+    """What may be left out of what is sent for a run that failed."""
+    return fault_of(run)
 
 
 @register.filter

@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 ENDING = frozenset(name for name in names() if get(name).ends_turn)
+LONGEST_DESCRIPTION = 1024  # characters of a tool's that OpenAI takes
 
 
 def speaks_by_tool(agent: Agent) -> bool:
@@ -104,15 +105,22 @@ def offered(run: Run) -> Offered:
 
 
 def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str, Any]]:
-    """Tools as the model is told of them; with `heartbeat` it can ask for one more step."""
+    """Tools as the model is told of them; with `heartbeat` it says whether it wants another step.
+
+    It has to say so, as in MemGPT and Letta: models leave out what they may leave out.
+    """
     told = []
     for tool in tools:
         function = tool.schema
+        if len(said := function.get("description", "")) > LONGEST_DESCRIPTION:
+            function = function | {"description": f"{said[: LONGEST_DESCRIPTION - 1]}…"}
         if heartbeat and not tool.ends_turn:
             function = copy.deepcopy(function)
-            function["parameters"]["properties"][HEARTBEAT] = {
+            parameters = function["parameters"]
+            parameters["properties"][HEARTBEAT] = {
                 "type": "boolean",
                 "description": "True to be given one more step after this call.",
             }
+            parameters["required"] = [*parameters.get("required", []), HEARTBEAT]
         told.append({"type": "function", "function": function})
     return told

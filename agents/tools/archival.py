@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from agents.models import Passage
+from agents.models import Editor, Passage
 from agents.models.message import storable
 
 from .results import at_most, moments, shown
@@ -32,7 +32,8 @@ def archival_memory_search(
     start_datetime: str | None = None,
     end_datetime: str | None = None,
 ) -> str:
-    """Search archival memory. The best results come first.
+    """Search archival memory. The best results come first, each with when it was put away and by
+    whom.
 
     Args:
         query: Words or a question. Empty lists the newest passages.
@@ -54,4 +55,5 @@ def archival_memory_search(
 
 
 def described(passage: Passage) -> dict[str, Any]:
-    return {"text": passage.text, "tags": passage.tags}
+    by = "you" if passage.editor_kind == Editor.AGENT else passage.editor_name
+    return {"written_by": by, "text": passage.text, "tags": passage.tags}

@@ -81,6 +81,23 @@ def set_rules(agent: Agent, name: str, given: list[Rule]) -> None:
     agent.configure(tool_rules=[*others, *given])
 
 
+@transaction.atomic
+def set_approval(agent: Agent, name: str, wanted: bool) -> None:
+    """Say whether a person must approve each call of one of the agent's tools."""
+    agent = agent.locked()
+    by_default = asks_by_default(agent, name)
+    agent.configure(
+        tool_rules=rules.with_approval(agent.tool_rules, name, wanted, by_default=by_default)
+    )
+
+
+def asks_by_default(agent: Agent, name: str) -> bool:
+    """Whether a tool of this name, in this agent, is one whose own setting asks for approval."""
+    methods = method_tools(CLASSES.get(agent.memory_class, Memory))
+    own = Row.objects.filter(owner_id=agent.owner_id, name=name, default_requires_approval=True)
+    return name not in built_in() and name not in methods and own.exists()
+
+
 # -- a custom tool, and the agents that use it -------------------------------------------------
 
 
@@ -105,6 +122,23 @@ def create(owner: User, **fields: Any) -> Row:
 
 
 @transaction.atomic
+def upsert(owner: User, source: str, **settings: Any) -> Row:
+    """Make a tool of its source, or give the one of its name this source; its agents' pages hear.
+
+    ValidationError where it is no tool.
+    """
+    tool = Row.from_source(owner, source, **settings)
+    users = used_by(owner, also_deleted=True).get(tool.name, [])
+    for_each(users, tell)
+    return tool
+
+
+def tell(agent: Agent) -> None:
+    """Have the agent's pages draw its tools anew."""
+    agent.record(Event.of(Event.Kind.AGENT_CHANGED))
+
+
+@transaction.atomic
 def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
     """Change a stored tool; agents that use it keep it, also under a new name.
 
@@ -126,7 +160,7 @@ def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
 
     def keep(agent: Agent) -> None:
         if stored.name == old:
-            agent.record(Event.of(Event.Kind.AGENT_CHANGED))
+            tell(agent)
             return
         agent.configure(
             tools=[stored.name if name == old else name for name in agent.tools],

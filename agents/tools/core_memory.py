@@ -1,7 +1,7 @@
 """The tools with which an agent edits its core memory."""
 
-from agents.duplicates import new_duplicates
 from agents.models import Block, BlockEdit, MemoryRefusal
+from agents.text.similar_lines import new_duplicates
 
 from .tool import Caller, tool
 

@@ -1,13 +1,25 @@
 """The tool with which an agent searches everything that was ever said."""
 
-from typing import Any, Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
 
 from agents.models import Message
 
 from .results import at_most, moments, shown
 from .tool import Caller, tool
 
+if TYPE_CHECKING:
+    from agents.search.scope import Messages
+
 ROLES = ("system", "user", "assistant")  # unless asked for others
+SPEAKERS = {
+    "user": "the person",
+    "assistant": "you",
+    "system": "the system",
+    "tool": "a tool",
+}
+MOST_AROUND = 200  # characters of what was said before and after a result
 
 
 @tool
@@ -21,7 +33,8 @@ def conversation_search(
 ) -> str:
     """Search everything that was said before, also what you no longer see. The best comes first.
 
-    The message you are answering now is not searched.
+    Each result says when it was said and by whom, and what was said right before and after it. The
+    message you are answering now is not searched.
 
     Args:
         query: Words or a question. Empty lists the newest messages.
@@ -36,10 +49,27 @@ def conversation_search(
     since, until = moments(start_date=start_date, end_date=end_date)
     but = caller.step.run_id
     scope = Messages(caller.agent, since, until, tuple(roles or ROLES), but)
-    return shown(search(scope, query, at_most(limit, "limit")), query, described)
+    found = search(scope, query, at_most(limit, "limit"))
+    around = said_around(Messages(caller.agent, but=but), [message for message, _ in found.rows])
+    return shown(found, query, lambda message: described(message) | around.get(message.pk, {}))
 
 
 def described(message: Message) -> dict[str, Any]:
     from agents.search.scope import Messages
 
-    return {"role": message.role, "text": Messages.text(message)}
+    said_by = SPEAKERS[message.role]
+    return {"said_by": said_by, "role": message.role, "text": Messages.text(message)}
+
+
+def said_around(scope: Messages, hits: list[Message]) -> dict[int, dict[str, Any]]:
+    """Of each message what was said right before and after it, within the hour, by its key."""
+    near = scope.neighbours([hit.pk for hit in hits], 1)
+    lines = scope.rows([key for keys in near.values() for key in keys])
+    found: dict[int, dict[str, Any]] = {}
+    for hit in hits:
+        for line in (lines[key] for key in near.get(hit.pk, ()) if key in lines):
+            text = scope.text(line)
+            text = text if len(text) <= MOST_AROUND else f"{text[:MOST_AROUND].rstrip()}…"
+            place = "before" if line.number < hit.number else "after"
+            found.setdefault(hit.pk, {})[place] = {"said_by": SPEAKERS[line.role], "text": text}
+    return found

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.utils import timezone
+
 from .tool import ToolError
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ def moment(given: str, name: str, *, end: bool = False) -> datetime:
 def shown(found: Found, query: str, described: Callable[[Any], dict[str, Any]]) -> str:
     """The results as JSON, long texts cut around the match, all of them at most 20,000 characters.
 
-    Each has id, time, score (unless it is a listing) and what `described` says, its "text" cut.
+    Each has id, when and time, score (unless it is a listing) and what `described` says, its "text"
+    cut.
     """
     from agents.search.words import excerpt
 
@@ -61,19 +64,45 @@ def shown(found: Found, query: str, described: Callable[[Any], dict[str, Any]]) 
     if found.semantic is not None:
         told["semantic"] = found.semantic
     room = MOST_CHARACTERS - 100
-    size = max(FEWEST_SHOWN, room // max(1, len(found.rows)) - 250)
+    now = timezone.now()
     for row, score in found.rows:
         fields = described(row)
-        result = {"id": row.pk, "time": f"{row.created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"}
-        result |= fields | {"text": excerpt(fields["text"], query, size)}
+        text = fields.pop("text")
+        result = {"id": row.pk, "when": in_words(row.created_at, now)}
+        result |= {
+            "time": f"{row.created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "text": "",
+            **fields,
+        }
         if score is not None:
             result["score"] = round(score, 4)
+        size = (MOST_CHARACTERS - 100) // len(found.rows) - len(dumps(result)) - 50
+        result["text"] = excerpt(text, query, max(FEWEST_SHOWN, size))
         room -= len(dumps(result)) + 2
         if room < 0:
             told["left_out"] = len(found.rows) - len(told["results"])
             break
         told["results"].append(result)
     return dumps(told)
+
+
+def in_words(then: datetime, now: datetime) -> str:
+    """A moment as people say it: "Monday 3 March 2025, 18:30 UTC (8 months ago)"."""
+    then = then.astimezone(UTC)
+    return f"{then:%A} {then.day} {then:%B %Y, %H:%M} UTC ({how_long_ago(then, now)})"
+
+
+def how_long_ago(then: datetime, now: datetime) -> str:
+    """The whole days, weeks, months or years between two moments."""
+    days = (now.astimezone(UTC).date() - then.astimezone(UTC).date()).days
+    if days < 0:
+        return "in the future"
+    if days < 2:
+        return ("today", "yesterday")[days]
+    if days >= 365:
+        return "1 year ago" if days < 730 else f"{days // 365} years ago"
+    length, name = (30, "months") if days >= 60 else (7, "weeks") if days >= 14 else (1, "days")
+    return f"{days // length} {name} ago"
 
 
 def dumps(value: Any) -> str:

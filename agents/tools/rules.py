@@ -13,11 +13,12 @@ A rule is an object as Letta's clients send it, with `tool_name` and `type`:
     parent_last_tool          `children` may be called right after the tool only, and only they may
     max_count_per_step        at most `max_count_limit` calls in a run
     requires_approval         a person approves each call
+    no_approval               no person does, though the tool's own setting says that one must
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ TYPES = {
     "parent_last_tool": "must come right before any of",
     "max_count_per_step": "at most so often in a run",
     "requires_approval": "needs approval",
+    "no_approval": "needs no approval, whatever the tool says",
 }
 WITH_CHILDREN = ("constrain_child_tools", "parent_last_tool")
 Rule = dict[str, Any]
@@ -65,9 +67,11 @@ class Rules:
         wanted = [rule["tool_name"] for rule in self.rules if rule["type"] == required]
         return [name for name in wanted if name not in called]
 
-    def asks(self, name: str) -> bool:
-        """Whether a person must approve each call."""
-        return any(self._of("requires_approval", name))
+    def asks(self, name: str, *, by_default: bool = False) -> bool:
+        """Whether a person must approve each call; `by_default`: the tool itself says so."""
+        return any(self._of("requires_approval", name)) or (
+            by_default and not any(self._of("no_approval", name))
+        )
 
     # -- what comes next -----------------------------------------------------------------------
 
@@ -189,6 +193,41 @@ def named(rule: Rule) -> list[str]:
     default = rule.get("default_child")
     found = [rule["tool_name"], *rule.get("children", []), *([default] if default else [])]
     return [*found, *rule.get("child_output_mapping", {}).values()]
+
+
+# -- approval: a tool's own setting, and what an agent's rules make of it --------------------------
+
+
+def with_approval(
+    rules: Sequence[Rule], name: str, wanted: bool, *, by_default: bool
+) -> list[Rule]:
+    """The rules after a person said whether calls of a tool need approval.
+
+    `by_default`: the tool itself says so, which takes a rule to be otherwise.
+    """
+    kinds = ("requires_approval", "no_approval")
+    kept = [rule for rule in rules if rule["tool_name"] != name or rule["type"] not in kinds]
+    if wanted or by_default:
+        kept.append({"type": kinds[0] if wanted else kinds[1], "tool_name": name})
+    return kept
+
+
+def on_the_wire(rules: Sequence[Rule], asking: Iterable[str]) -> list[Rule]:
+    """The rules as Letta's clients know them; `asking` are the tools that need approval by default.
+
+    They have no rule against a tool's own setting: where it holds, they see a rule for it.
+    """
+    shown = [rule for rule in rules if rule["type"] != "no_approval"]
+    held = Rules(rules)
+    added = [name for name in asking if not held.asks(name) and held.asks(name, by_default=True)]
+    return shown + [{"type": "requires_approval", "tool_name": name} for name in added]
+
+
+def replaced(old: Sequence[Rule], new: Sequence[Rule]) -> list[Rule]:
+    """New rules in place of the old ones, by a client that cannot see `no_approval`: it stays."""
+    asking = [rule["tool_name"] for rule in new if rule["type"] == "requires_approval"]
+    hidden = [rule for rule in old if rule["type"] == "no_approval" and rule not in new]
+    return [*new, *(rule for rule in hidden if rule["tool_name"] not in asking)]
 
 
 # -- kept in keeping with an agent's tools -------------------------------------------------------

@@ -52,6 +52,7 @@ class Tool:
     arguments: type[BaseModel]
     ends_turn: bool = False
     schema: dict[str, Any] = field(default_factory=dict)
+    needs_approval: bool = False
 
     def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
         """The arguments in a model's text, checked; ToolError where they do not fit.

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agents.diff import Piece, lines_changed
-from agents.models import Agent
+from agents.models import Agent, LimitReached
 from agents.models.event import snapshot
 from agents.models.tool import Tool as Row
+from agents.text.diff import Lines, lines_changed
 
-from .custom import Prepared, from_row
+from .custom import Prepared, from_row, sandbox
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,10 +25,6 @@ LINE = re.compile(r"\(line (\d+) of its source\)$")
 AT_ONCE = 2  # tries in this process; its other sandboxes are left to runs
 _lock = threading.Lock()
 _trying: set[int] = set()  # who: their keys
-
-
-class Busy(Exception):
-    """A try that may not begin now, and why, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class Tried:
         found = LINE.search(self.prepared.error)
         return int(found[1]) if found else 0
 
-    def diffs(self) -> list[tuple[str, list[Piece]]]:
+    def diffs(self) -> list[tuple[str, Lines]]:
         """Each block it would change: the label, the lines it would change."""
         return [
             (change.label, lines_changed(change.before, change.after))
@@ -55,7 +51,7 @@ class Tried:
 def try_out(person: User, row: Row, agent: Agent, arguments: dict[str, Any]) -> Tried:
     """Call a tool, stored or not, as the agent would, in a transaction that can only read.
 
-    Raises ToolError where the arguments do not fit, Busy where a try must wait.
+    Raises ToolError where the arguments do not fit, LimitReached where a try must wait.
     """
     tool = from_row(row)
     checked = tool.parse(json.dumps(arguments))
@@ -67,12 +63,17 @@ def try_out(person: User, row: Row, agent: Agent, arguments: dict[str, Any]) -> 
 
 @contextmanager
 def one_at_a_time(person: User) -> Iterator[None]:
-    """A person tries one tool at a time, so that no page can take every sandbox."""
+    """A person tries one tool at a time, so that no page can take every sandbox; nor does one wait
+    for a sandbox, as that would hold a thread that others need."""
+    if sandbox.is_full(person.pk):
+        raise LimitReached(f"{sandbox.full()} Try again in a few seconds.", seconds=2)
     with _lock:
         if person.pk in _trying:
-            raise Busy("A try of yours still goes on; wait until it has ended, then try again.")
+            words = "A try of yours still goes on; wait until it has ended, then try again."
+            raise LimitReached(words, seconds=2)
         if len(_trying) >= AT_ONCE:
-            raise Busy("Others are trying tools just now; try again in a few seconds.")
+            words = "Others are trying tools just now; try again in a few seconds."
+            raise LimitReached(words, seconds=2)
         _trying.add(person.pk)
     try:
         yield

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_POST
 
 from agents import typed
 from agents.block_forms import BlockForm, BlockSettingsForm
-from agents.diff import words_changed
-from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
-from agents.models.block_edit import merged
+from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, VersionConflict
 from agents.models.editing import as_sentence
-from agents.models.share import may_write, usable_by
+from agents.models.share import usable_by
 from agents.sharing import sharing_of
+from agents.text.diff import words_changed
+from agents.text.merge import merged
 from agents.views.request import Request
 
 
@@ -41,23 +41,27 @@ def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
         context |= {"value": block.value, "version": block.version}
         return render(request, "agents/_block_editor.html", context)
     value = request.POST.get("value", "").replace("\r\n", "\n")
-    version = request.POST.get("version", "")
+    version, editor = as_version(request.POST.get("version", "")), Editor.person(request.user)
     try:
         with transaction.atomic():
-            block.lock()
-            if version != str(block.version) and may_write(block, request.user.pk):
-                return conflict(request, block, address, value, version)
-            block.set_value(value, by=Editor.person(request.user))
+            block.only_at(version, by=editor)
+            block.set_value(value, by=editor)
+    except VersionConflict:
+        return conflict(request, block, address, value, version)
     except MemoryRefusal as refusal:
         context |= {"value": value, "version": version, "error": sentence(refusal)}
         return render(request, "agents/_block_editor.html", context, status=422)
     return HttpResponse()  # the editor closes; the socket brings the new value
 
 
-def conflict(request: Request, block: Block, address: str, mine: str, version: str) -> HttpResponse:
+def as_version(text: str) -> int:
+    """A version that somebody sent; -1, which none is, for what is no number."""
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
+def conflict(request: Request, block: Block, address: str, mine: str, version: int) -> HttpResponse:
     """Both versions and their merge, to choose from."""
-    number = int(version) if version.isdecimal() and len(version) < 10 else -1
-    known = block.edits.filter(version=number + 1).first()
+    known = block.edits.filter(version=version + 1).first()
     base = known.before if known else block.value
     merge, overlaps = merged(base, mine, block.value)
     context = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.db.models import Max
 from django.http import Http404, HttpResponse
@@ -14,15 +13,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from agents import tools
-from agents.comparison import pretty
 from agents.context import Context, compile_context
-from agents.llm.endpoints import default_endpoint, named_endpoints, resolve
+from agents.llm import ModelError, facts, resolve
+from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.windows import window_of
 from agents.memory import template_of
 from agents.models import Agent, Event, Run, Step
 from agents.models.event import snapshot
 from agents.past import steps_of
 from agents.picture import Picture, Share, chart, picture
+from agents.text.json import pretty
 from agents.views.request import Request
 
 KINDS = (  # of events after which the picture is another
@@ -84,7 +84,7 @@ def in_lines(share: Share) -> str:
 def picture_now(agent: Agent) -> Picture:
     context, model = sent_now(agent)
     template = template_of(agent.prompt_template, agent.memory_class)
-    return picture(context, list(context.blocks), template, model)
+    return picture(context, list(context.blocks), template, model, agent.owner_id)
 
 
 def sent_now(agent: Agent) -> tuple[Context, str]:
@@ -94,27 +94,18 @@ def sent_now(agent: Agent) -> tuple[Context, str]:
     """
     newest = steps_of(agent).aggregate(newest=Max("pk"))["newest"]
     last = Step.objects.filter(pk=newest).first() if newest else None
-    model, window = answering(agent, last)
     run = Run(agent=agent)
     run.said, run.taken, run.made_room = [], [], []
-    return compile_context(agent, window, offered=tools.offered(run)), model
-
-
-def answering(agent: Agent, last: Step | None) -> tuple[str, int | None]:
-    """The model that would answer and its window in tokens, as far as is known without asking."""
-    if must_ask(agent.model):
-        return (last.model, last.window) if last else (agent.model, None)
-    endpoint, model = resolve(agent.model)
+    offered = tools.offered(run)
+    try:
+        endpoint, model = resolve(agent.model, ask=False)
+    except ModelError:
+        model, window = (last.model, last.window) if last else (agent.model, None)
+        dialect = Dialect(**last.request.get("dialect", {})) if last else STRICTEST
+        return compile_context(agent, window, offered=offered, dialect=dialect), model
+    window = window_of(endpoint, model, ask=False)
     if last and (last.model, last.endpoint) == (model, str(endpoint)) and not agent.context_window:
-        return model, last.window
-    return model, window_of(endpoint, model, ask=False)
-
-
-def must_ask(handle: str) -> bool:
-    """Whether `resolve` may have to ask an endpoint for its models."""
-    default = default_endpoint()
-    name, slash, model = handle.partition("/")
-    if default.is_demo or (handle and not slash) or (model and name in named_endpoints()):
-        return False
-    listed = bool(handle) and name != "letta"
-    return listed or not (settings.MODEL or default.is_openai)
+        window = last.window
+    dialect, at_most = facts.dialect_of(endpoint, model), facts.window_learned(endpoint, model)
+    context = compile_context(agent, window, offered=offered, dialect=dialect, at_most=at_most)
+    return context, model

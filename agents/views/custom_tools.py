@@ -14,13 +14,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Agent
+from agents.models import Agent, LimitReached
 from agents.models.tool import Tool
 from agents.tool_arguments import ArgumentsForm
 from agents.tool_forms import ToolForm
 from agents.tools import ToolError, custom
 from agents.tools.attaching import ChangedMeanwhile, create, remove, rewrite, used_by
-from agents.tools.trying import Busy, try_out
+from agents.tools.trying import try_out
 from agents.views.pages import listed
 from agents.views.request import Request
 from agents.views.tools import described
@@ -165,8 +165,10 @@ def attempt(request: Request, tool_id: UUID | None = None) -> HttpResponse:
         return refused(request, " ".join(error.messages))
     except ToolError as error:
         return refused(request, str(error))
-    except Busy as busy:
-        return refused(request, str(busy), code=429)
+    except LimitReached as limit:
+        answer = refused(request, str(limit), code=429)
+        answer.headers["Retry-After"] = str(limit.seconds)
+        return answer
     return render(request, "agents/tools/_tried.html", context)
 
 

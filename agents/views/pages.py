@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -9,11 +10,14 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.views import defaults
 from django.views.decorators.http import require_GET
 
 from agents import fragments
 from agents.models import Agent, Run
+from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.event import snapshot
 from agents.views import panel
 from agents.views.request import Request
@@ -99,3 +103,19 @@ def not_found(request: Request, exception: Exception) -> HttpResponse:
 def refused(request: Request, reason: str = "") -> HttpResponse:
     """403, for a POST that did not come from a page of this server."""
     return render(request, "403_csrf.html", {"reason": reason}, status=403)
+
+
+def failed(request: Request) -> HttpResponse:
+    """500; or 503, where the database does not work just now, whoever came upon that."""
+    error = sys.exc_info()[1]
+    words = unavailable(error) if error else ""
+    if not words:
+        return defaults.server_error(request)
+    htmx = request.headers.get("HX-Request") == "true"
+    template = "agents/_unavailable.html" if htmx else "503.html"
+    response = HttpResponse(render_to_string(template, {"words": words}), status=503)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    if htmx:  # beside what is on the page, so that what was typed there stays
+        asking, target = request.headers.get("HX-Source"), request.headers.get("HX-Target")
+        response["HX-Reswap"] = "afterend" if asking == target else "afterbegin"
+    return response

@@ -105,12 +105,17 @@ def picture_of(agent: Agent, step: Step, blocks: list[past.PastBlock]) -> Pictur
         return None
     held = [
         Block(
-            pk=UUID(b.id), label=b.label, value=b.before, limit=b.limit, description=b.description
+            pk=UUID(b.id),
+            owner_id=b.owner_id or agent.owner_id,
+            label=b.label,
+            value=b.before,
+            limit=b.limit,
+            description=b.description,
         )
         for b in blocks
     ]
     template = template_of(agent.prompt_template, agent.memory_class)
-    return picture(sent.context, held, template, step.model)
+    return picture(sent.context, held, template, step.model, agent.owner_id)
 
 
 @login_required

@@ -10,10 +10,11 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Agent, Editor, MemoryRefusal, Run
+from agents.models import Agent, Editor, LimitReached, MemoryRefusal, Run
 from agents.models.editing import as_sentence
 from agents.models.event import snapshot
 from agents.reflection import reflect
+from agents.runs import ways_on
 from agents.views.pages import transcript
 from agents.views.request import Request
 
@@ -33,13 +34,23 @@ def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 def send(request: Request, agent_id: UUID) -> HttpResponse:
     """Accept a message."""
     agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    text = request.POST.get("text", "")
     try:
-        agent.send(request.POST.get("text", ""), request.POST.get("key", "")[:100] or uuid4().hex)
+        agent.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
+    except LimitReached as limit:
+        response = refused(request, agent, text, str(limit), 429)
+        response.headers["Retry-After"] = str(limit.seconds)
+        return response
     except ValidationError as error:
-        context = {"error": " ".join(error.messages), "agent": agent}
-        template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
-        return render(request, template, context, status=422)
+        return refused(request, agent, text, " ".join(error.messages), 422)
     return done(request, agent)
+
+
+def refused(request: Request, agent: Agent, text: str, error: str, status: int) -> HttpResponse:
+    """Why a message was not sent; without a socket, with the message, to be sent again."""
+    template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
+    context = {"error": error, "agent": agent, "text": text}
+    return render(request, template, context, status=status)
 
 
 @login_required
@@ -77,9 +88,10 @@ def undo(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
-    """Go on with a run that failed."""
+    """Go on with a run that failed. POST: `way`, "leave_out" or "make_room", if not as it was."""
     run = find_run(request, agent_id, run_id)
-    run.retry()
+    way = request.POST.get("way", "")
+    ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room")
     return done(request, run.agent)
 
 

@@ -59,6 +59,8 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
         return shown
     if isinstance(tool, CustomTool):
         shown |= {"kind": "custom", "row": tool.row}
+        told = kinds & {"requires_approval", "no_approval"}
+        shown["asks_by_default"] = tool.needs_approval and not told
     else:
         shown["kind"] = "built in" if name in tools.names() else f"of {agent.memory_class}"
     return shown | described(tool.schema)

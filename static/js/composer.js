@@ -46,13 +46,19 @@
   };
   const settled = () => { waiting = null; form.classList.remove("sending"); };
 
+  const wordsOf = async (answer) => {
+    const said = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".refusal");
+    return said?.textContent ?? "The server refused the message; shorten it and try again.";
+  };
+
   // Without a socket the same message goes by plain POST.
   const post = async () => {
     const { key } = waiting;
     try {
       const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { "HX-Request": "true" } });
+      if (answer.redirected) { refuse("You are no longer logged in. Your message is kept here: load the page again, and log in."); return settled(); }
       if (answer.ok) return accepted(key);
-      if (answer.status === 422) { refuse("The server refused the message; shorten it and try again."); return settled(); }
+      if (answer.status === 422 || answer.status === 429) { refuse(await wordsOf(answer)); return settled(); }
       throw new Error(answer.status);
     } catch {
       refuse("The server does not answer. Your message is kept here and is sent when it is back.");

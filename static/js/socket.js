@@ -2,8 +2,10 @@
 (() => {
   const AWAY_SHOWN_AFTER = 2000;
   const ACK_EVERY = 100;
+  const LOGGED_OUT = 4401;
   let away = null, acking = null, socket = null;
   const chat = () => document.getElementById("chat");
+  const loggedOut = () => document.getElementById("logged-out");
   const send = (body) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(body));
 
   document.addEventListener("htmx:after:ws:connection", (event) => {
@@ -11,8 +13,15 @@
     send({ command: "follow", agent: chat().dataset.agent, after: Number(chat().dataset.seq) });
   });
 
-  document.addEventListener("htmx:ws:close", () => {
+  // A log-in that has ended does not come back by trying again.
+  document.addEventListener("htmx:ws:close", ({ detail }) => {
+    if (detail.code === LOGGED_OUT) loggedOut().hidden = false;
+    if (!loggedOut().hidden) return;
     away ??= setTimeout(() => { document.getElementById("connection").hidden = false; }, AWAY_SHOWN_AFTER);
+  });
+
+  document.addEventListener("htmx:before:ws:connection", (event) => {
+    if (!loggedOut().hidden) event.detail.connection.cancelled = true;
   });
 
   // An event the page has drawn already is not drawn again.

@@ -193,6 +193,17 @@ def fail_and_retry(stage: Stage) -> None:
     stage.wait_for("text")
 
 
+def leave_out_and_retry(stage: Stage) -> None:
+    stage.model.script(calls(APPEND), text("Noted."), refusal(400))
+    stage.send("I like cherry pie.")
+    stage.rest()
+    stage.send("What do I like?")
+    stage.rest()
+    run = stage.server.one("SELECT max(id) FROM agents_run")
+    stage.server.post(f"{stage.path}/runs/{run}/retry/", way="leave_out")
+    stage.rest()
+
+
 def make_room(stage: Stage) -> None:
     stage.model.script(text("Hello."), text("They said **hello** & met."))
     stage.send("Hello again")
@@ -283,7 +294,7 @@ SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.STEP_BEGAN: [begin],
     Event.Kind.TEXT: [stream_text, stream_reasoning],
     Event.Kind.STEP_CHANGED: [call_tools_and_go_on, ask_for_approval, refuse],
-    Event.Kind.RUN_CHANGED: [finish, fail, fail_and_retry, reflect],
+    Event.Kind.RUN_CHANGED: [finish, fail, fail_and_retry, leave_out_and_retry, reflect],
     Event.Kind.COMPACTED: [make_room],
     Event.Kind.SUMMARY_CHANGED: [rewrite_the_summary],
     Event.Kind.ARCHIVAL_CHANGED: [put_away],

@@ -43,6 +43,35 @@ def test_tools_are_made_tried_changed_attached_detached_and_deleted(
     }
 
 
+def test_a_tool_that_needs_approval_waits_until_the_agent_is_told_otherwise(
+    play: Play, scripted: FakeOpenAI, version: str
+) -> None:
+    if version == "0.1.42":
+        pytest.skip("This version knows of no approval.")
+    shout = calls(("shout", {"words": "hi", "request_heartbeat": True}))
+    scripted.script(shout, HELLO, shout, HELLO)
+    assert play("gated_tool") == {
+        "flag": True,
+        "rules": ["requires_approval"],
+        "waited": "requires_approval",
+        "returned": "HI",
+    }
+
+
+def test_an_agent_file_is_one_by_the_types_that_letta_published(
+    play: Play, scripted: FakeOpenAI, version: str
+) -> None:
+    if version != "0.1.324":
+        pytest.skip("This version has no types of agent files.")
+    scripted.script(HELLO)
+    assert play("judged_file") == {
+        "asks": ["shout"],
+        "rules": [],
+        "roles": ["system", "user", "assistant", "tool"],
+        "blocks": ["human"],
+    }
+
+
 def test_messages_are_changed_searched_and_cancelled(
     play: Play, scripted: FakeOpenAI, version: str
 ) -> None:

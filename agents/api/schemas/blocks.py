@@ -31,8 +31,9 @@ class NewBlock(BaseModel):
 
 
 class BlockChange(BaseModel):
-    """What of a block is to change."""
+    """What of a block is to change; with `version`, only if that is still the block's."""
 
+    version: Annotated[int, Field(ge=0)] | None = None
     label: Label | None = None
     value: Text | None = None
     limit: Characters | None = None
@@ -50,6 +51,7 @@ class BlockState(BaseModel):
     id: str
     label: str
     value: str
+    version: int = Field(0, description="How often the value was written.")
     limit: int
     description: str | None = None
     read_only: bool = False

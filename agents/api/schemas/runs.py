@@ -70,6 +70,12 @@ class Trace(BaseModel):
     created_at: datetime
 
 
+class Retrying(BaseModel):
+    """How to go on with a run that failed."""
+
+    way: Literal["retry", "leave_out", "make_room"] = "retry"
+
+
 class Following(BaseModel):
     """From where to follow a run: after the event `starting_after`."""
 

@@ -17,6 +17,7 @@ class NewTool(BaseModel):
     source_type: str | None = None
     tags: Tags | None = None
     return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    default_requires_approval: bool | None = None
 
 
 class ToolChange(BaseModel):
@@ -25,6 +26,7 @@ class ToolChange(BaseModel):
     source_code: Annotated[str, StringConstraints(min_length=1, max_length=100_000)] | None = None
     tags: Tags | None = None
     return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    default_requires_approval: bool | None = None
 
 
 class SourceToRun(BaseModel):

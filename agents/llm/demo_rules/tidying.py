@@ -2,7 +2,7 @@
 
 import re
 
-from agents.duplicates import MOST_LINES, duplicates
+from agents.text.similar_lines import MOST_LINES, duplicates
 
 from .answers import joined, sentence, spoken
 from .facts import Fact, fact_in

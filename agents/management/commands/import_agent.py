@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents import accounts
 from agents.agent_file import LARGEST, AgentFileError, import_agent, read
+from agents.models import LimitReached
 
 
 class Command(BaseCommand):
@@ -41,7 +42,7 @@ class Command(BaseCommand):
             imported = import_agent(
                 find(owner), read(raw), name=name, with_messages=not without_messages
             )
-        except AgentFileError as error:
+        except (AgentFileError, LimitReached) as error:
             raise CommandError(str(error)) from None
         for agent in imported.agents:
             self.stdout.write(f"{agent.name} was imported; its id is {agent.pk}.")

@@ -14,7 +14,6 @@ from ipaddress import ip_address
 from typing import Any, TextIO
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
@@ -22,10 +21,14 @@ from agents import chores, engine
 from agents.accounts import owner
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
+from agents.management.tables import bring_up_to_date, checkpoint
 from agents.models import Agent
 from agents.search import embedder
+from memoryweb.data_folder import LOCK
 
 MIGRATING = 8283  # the key of Postgres' advisory lock
+MOST_AT_ONCE = 1024  # connections that wait to be accepted
+HANDSHAKE_SECONDS = 60  # until then a page that opens its socket waits, when all come at once
 
 
 class Command(BaseCommand):
@@ -50,6 +53,8 @@ class Command(BaseCommand):
             embedder.start()
         self.say(host, port, resumed)
         serve(host, port)
+        if not settings.HOSTED:
+            checkpoint()
         del lock
         os._exit(0)  # waits for no model: a run cut off here goes on at the next start
 
@@ -84,7 +89,13 @@ def check_address(host: str) -> None:
 
 def alone() -> TextIO:
     """Hold the data directory; one process at a time works on a SQLite file."""
-    lock = (settings.DATA / "lock").open("w")
+    try:
+        lock = (settings.DATA / LOCK).open("w")
+    except OSError as error:
+        raise CommandError(
+            f"The data directory {settings.DATA} cannot be written: {error.strerror}. Let this user"
+            " write there, or set MEMORYWEB_DATA to another directory."
+        ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -118,7 +129,7 @@ def migrate() -> None:
             if cursor.fetchone()[0]:
                 break
             time.sleep(0.2)
-        call_command("migrate", verbosity=0, interactive=False)
+        bring_up_to_date()
         if settings.HOSTED:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
@@ -147,16 +158,19 @@ def give_memory_back() -> None:
 def serve(host: str, port: int) -> None:
     """Daphne, with nothing that closes a socket for being old."""
     from daphne.endpoints import build_endpoint_description_strings
-    from daphne.server import Server
 
     from memoryweb.asgi import application
+    from memoryweb.server import Server
 
-    endpoints = build_endpoint_description_strings(host=host, port=port)
+    (endpoint,) = build_endpoint_description_strings(host=host, port=port)
     server = Server(
         application=application,
-        endpoints=endpoints,
+        endpoints=[f"{endpoint}:backlog={MOST_AT_ONCE}"],
         websocket_timeout=-1,
+        websocket_handshake_timeout=HANDSHAKE_SECONDS,
+        websocket_connect_timeout=HANDSHAKE_SECONDS,
         application_close_timeout=2,
+        request_buffer_size=64 * 1024,
         server_name="memoryweb",
     )
     give_memory_back()

@@ -98,7 +98,13 @@ def from_row(row: Row) -> CustomTool:
         raise ToolError(busy(row.name))
 
     return CustomTool(
-        row.name, row.description, call, definition.arguments, schema=row.json_schema, row=row
+        row.name,
+        row.description,
+        call,
+        definition.arguments,
+        schema=row.json_schema,
+        needs_approval=row.default_requires_approval,
+        row=row,
     )
 
 
@@ -114,6 +120,7 @@ def prepare(row: Row, agent: Agent, arguments: dict[str, Any]) -> Prepared:
     try:
         ran = sandbox.run(
             code,
+            person=agent.owner_id,
             inputs=inputs | {"_agent_state": exposed(AgentState._of(drafts))},
             modules={"letta_client": {"Letta": client_of(drafts)}, "pydantic": PYDANTIC},
             limits=limits,

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
-from agents.diff import Piece, words_changed
 from agents.memory import compile_blocks, held_blocks, template_of, write_all
 from agents.models import Agent, Block, Editor, MemoryRefusal, Passage, Run, Step
+from agents.models.message import storable
 from agents.models.passage import checked_tags, checked_text
+from agents.text.diff import Piece, words_changed
 
 MOST_PASSAGES = 100  # that one call may put away
 MOST_SEARCHES = 20  # of archival memory, in one call
@@ -88,7 +90,7 @@ class Drafts:
 
     def compile(self) -> str:
         """Core memory as the model would see it."""
-        return compile_blocks(self.all(), self.template())
+        return compile_blocks(self.all(), self.template(), self.agent.owner_id)
 
     def template(self) -> str:
         return template_of(self.agent.prompt_template, self.agent.memory_class)
@@ -129,14 +131,14 @@ class Drafts:
         """The passages that fit best; the call's own, if they hold a word of the query, first."""
         from agents.search import hybrid
         from agents.search.scope import Passages
-        from agents.search.words import query_terms, tokens
+        from agents.text.terms import asked, terms
 
         self.searches += 1
         if self.searches > MOST_SEARCHES:
             raise ValueError(f"One call may search {MOST_SEARCHES} times; this is once more.")
         scope = Passages(self.agent, since, until, tags, all_tags)
-        asked = set(query_terms(query))
-        new = [p for p in self.passages if asked & {*tokens(p.text)} and scope.holds(p)]
+        forms = set(chain.from_iterable(asked(storable(query)).words))
+        new = [p for p in self.passages if forms & {*terms(p.text)} and scope.holds(p)]
         stored = [row for row, _ in hybrid.search(scope, query, count).rows]
         return [*new, *stored][:count]
 

@@ -10,16 +10,20 @@ import atexit
 import importlib
 import os
 import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from django.conf import settings
 
 from .outcome import LONGEST_OUTPUT, cut
 
 MOST_CALLS_OUT = 1_000  # of the sandbox to its stand-ins, within one run
 SECONDS_FOR_A_WORKER = 30.0
+PROCESSES = max(4, os.cpu_count() or 1)  # sandboxes at once
 TOO_LONG = "TimeoutError: feed time limit exceeded"
 TOO_LARGE = (
     "MemoryError: memory limit exceeded",
@@ -70,6 +74,8 @@ class Ran:
 
 
 _lock = threading.Lock()
+_places = threading.Condition()
+_held: Counter[int] = Counter()  # sandboxes by person: their key
 _pools: dict[int, Any] = {}  # by process: a forked process cannot use its parent's workers
 
 
@@ -100,15 +106,57 @@ def available() -> tuple[bool, str]:
 def run(
     code: str,
     *,
+    person: int,
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
 ) -> Ran:
-    """Run code and return the value of its last expression.
+    """Run code of a person and return the value of its last expression.
 
     `inputs` are its first variables, `modules` what it may import beside the sandbox's own.
     Raises Unavailable, and nothing else, where there is no sandbox to run it in.
     """
+    with place_of(person):
+        return _run(code, inputs, modules, limits)
+
+
+@contextmanager
+def place_of(person: int) -> Iterator[None]:
+    """Hold one of the sandboxes that a person may have at once, which are never all there are."""
+    with _places:
+        if not _places.wait_for(lambda: not is_full(person), SECONDS_FOR_A_WORKER):
+            raise Unavailable(f"{full()} Call the tool again in a moment.")
+        _held[person] += 1
+    try:
+        yield
+    finally:
+        with _places:
+            _held[person] -= 1
+            if not _held[person]:
+                del _held[person]
+            _places.notify_all()
+
+
+def is_full(person: int) -> bool:
+    """Whether a person has as many sandboxes as one may have."""
+    return _held[person] >= _most()
+
+
+def full() -> str:
+    """That it is so, in a sentence."""
+    return f"{_most()} tools of this person run at the same time already, which is the most."
+
+
+def _most() -> int:
+    return max(1, min(int(settings.SANDBOX_LIMIT), PROCESSES - 1))
+
+
+def _run(
+    code: str,
+    inputs: Mapping[str, Any],
+    modules: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+) -> Ran:
     ran, monty = Ran(), _monty()
     try:
         session = _pool().checkout(
@@ -170,7 +218,7 @@ def _pool() -> Any:
             return pool
         try:
             pool = monty.Monty(
-                max_processes=max(4, os.cpu_count() or 1),
+                max_processes=PROCESSES,
                 checkout_timeout=SECONDS_FOR_A_WORKER,
                 feed_duration_limit_grace=0.5,
             )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+
+from rapidfuzz.distance import Indel
+
+from .cache import kept_by_text
 
 ALIKE = 0.9  # of 1: from here on two lines count as the same
 SHORTEST = 4  # characters, normalised; shorter lines are headings and marks
@@ -14,7 +17,7 @@ MARKS = re.compile(r"^[\s\-*•+>#]+|^\d+[.)]\s+|[^\w\s]")
 
 def normalised(line: str) -> str:
     """A line without bullets, punctuation, case and double spaces."""
-    return " ".join(MARKS.sub(" ", line).casefold().split())[:LONGEST]
+    return " ".join(MARKS.sub(" ", line[: 4 * LONGEST]).casefold().split())[:LONGEST]
 
 
 class Line:
@@ -23,7 +26,6 @@ class Line:
     def __init__(self, text: str) -> None:
         self.text = text
         self.numbers = re.findall(r"\d+", text)
-        self._matcher = SequenceMatcher(None, "", text, autojunk=False)
 
     def says(self, other: Line) -> bool:
         """Whether two lines say the same, or nearly.
@@ -32,13 +34,12 @@ class Line:
         """
         if self.text == other.text:
             return True
-        longest = 2 * min(len(self.text), len(other.text)) / (len(self.text) + len(other.text))
-        if longest < ALIKE or self.numbers != other.numbers:
+        if self.numbers != other.numbers:
             return False
-        self._matcher.set_seq1(other.text)
-        return self._matcher.quick_ratio() >= ALIKE and self._matcher.ratio() >= ALIKE
+        return Indel.normalized_similarity(self.text, other.text, score_cutoff=ALIKE) >= ALIKE
 
 
+@kept_by_text(len)
 def duplicates(value: str) -> dict[int, int]:
     """Each line that repeats an earlier one → the earlier one, as indexes of lines."""
     lines = value.split("\n")

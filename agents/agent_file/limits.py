@@ -1,0 +1,45 @@
+"""How much a file may hold, looked at before anything is made of it."""
+
+from __future__ import annotations
+
+from .reading import AgentFileError, Entry
+
+MOST_AGENTS = 100
+MOST_BLOCKS = 1_000
+MOST_TOOLS = 500
+MOST_MESSAGES = 100_000
+MOST_PASSAGES = 100_000
+MOST_EDITS = 100_000
+MOST_STEPS = 100_000
+
+
+def check_size(file: Entry, own: Entry) -> None:
+    """AgentFileError where there is more of something than can be imported at once."""
+    agents = file.entries("agents")
+    if not 0 < len(agents) <= MOST_AGENTS:
+        raise AgentFileError(f"The file has {len(agents):,} agents; 1 to {MOST_AGENTS} can be.")
+    kept = [own.entry("agents").entry(agent.get("id", str)) for agent in agents]
+    ledgers = [Entry(each, "blocks") for its in kept for each in its.entry("blocks").given.values()]
+    runs = [run for its in kept for run in its.entries("runs")]
+    inside = sum(length(agent, "memory_blocks") for agent in agents)
+    counts = [
+        (length(file, "blocks") + inside, MOST_BLOCKS, "blocks", "Put several of them into one"),
+        (length(file, "tools"), MOST_TOOLS, "tools", "Leave out those that no agent needs"),
+        *[
+            (sum(length(each, name) for each in among), most, noun, advice)
+            for among, name, most, noun, advice in (
+                (agents, "messages", MOST_MESSAGES, "messages", "Import it without messages"),
+                (kept, "passages", MOST_PASSAGES, "passages", "Put some into another file"),
+                (ledgers, "edits", MOST_EDITS, "edits of blocks", "Leave some of them out"),
+                (runs, "steps", MOST_STEPS, "steps", "Import it without messages"),
+            )
+        ],
+        (len(runs), MOST_STEPS, "runs", "Import it without messages"),
+    ]
+    for count, most, noun, advice in counts:
+        if count > most:
+            raise AgentFileError(f"The file has {count:,} {noun}; {most:,} is the most. {advice}.")
+
+
+def length(entry: Entry, name: str) -> int:
+    return len(entry.get(name, list, []))

@@ -1,0 +1,1 @@
+"""What open pages are told, and who may go on listening."""

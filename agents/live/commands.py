@@ -1,0 +1,60 @@
+"""What a page's socket may be told to do, by whom it is for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from agents.models import Agent
+
+KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+
+
+class CommandError(Exception):
+    """A command that cannot be carried out, and why, for the page to show."""
+
+
+def parse(text: str | None) -> dict[str, Any]:
+    """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
+    try:
+        given = json.loads(text or "")
+    except (ValueError, RecursionError):
+        raise CommandError("That was not JSON.") from None
+    body = given.get("body", given) if isinstance(given, dict) else None
+    if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
+        raise CommandError("That is no command this server knows: follow, ack, send or stop.")
+    return body
+
+
+def number(body: dict[str, Any], name: str) -> int:
+    value = body.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise CommandError(f"'{name}' must be a number, 0 or more.")
+    return value
+
+
+def find_agent(user: User, body: dict[str, Any]) -> Agent:
+    """The person's agent that a command names."""
+    try:
+        agent = Agent.find_visible_to(user, UUID(str(body.get("agent"))))
+    except ValueError:
+        agent = None
+    if agent is None:
+        raise CommandError("There is no such agent.")
+    return agent
+
+
+def accept_message(user: User, body: dict[str, Any]) -> None:
+    text, key = body.get("text"), body.get("key")
+    if not isinstance(text, str) or not isinstance(key, str) or not KEY.fullmatch(key):
+        raise CommandError("A message needs 'text' and a 'key' of at most 100 letters and digits.")
+    find_agent(user, body).send(text, key)
+
+
+def stop_current_run(user: User, body: dict[str, Any]) -> None:
+    if run := find_agent(user, body).current_run():
+        run.stop()

@@ -1,0 +1,29 @@
+"""Which models people may choose, where there are accounts: those that their endpoint lists."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from .endpoints import USUAL, ModelError, default_endpoint, known_models, resolve
+
+NAMED = 10  # models that a refusal names
+
+
+def check_choice(handle: str) -> None:
+    """ValidationError where a handle names no model that may be chosen. May ask the endpoint."""
+    if not settings.ACCOUNTS or handle in USUAL:
+        return
+    try:
+        endpoint, model = resolve(handle)
+        if endpoint.is_demo or (model == settings.MODEL and endpoint == default_endpoint()):
+            return
+        listed = list(known_models(endpoint))
+    except ModelError as error:
+        raise ValidationError(str(error)) from None
+    if model not in listed:
+        names = ", ".join(listed[:NAMED]) + (" and others" if len(listed) > NAMED else "")
+        raise ValidationError(
+            f"'{model}' is no model that {endpoint} lists; it has: {names}. Choose one of these, or"
+            " leave it empty for the usual one."
+        )

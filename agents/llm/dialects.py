@@ -1,0 +1,143 @@
+"""Dialects: what a server that speaks the chat-completions wire takes, and what it refuses.
+
+A dialect is chosen by the endpoint's address and the model's name, corrected by what the endpoint
+refused before (`facts.py`), and last by what the operator says: properties after `#` in the
+endpoint's URL, such as `http://10.0.0.5:8000/v1#ids=nine&tool_choice=no`.
+
+Evidence stands beside each row: the tracker of the server, or of a program that talks to it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What holds for all servers is not here: arguments are always an object, names and ids are
+    always of their form, every call is always answered. These are where servers differ; what is
+    said here without evidence to the contrary is what the strictest take.
+    """
+
+    roles: str = "strict"  # user and assistant in turn, system first; or "free"
+    user_after_tool: bool = True
+    ids: str = "any"  # of tool calls: up to 40 of [a-zA-Z0-9_-]; or "nine" letters or digits
+    reasoning: str = "no"  # whether it is sent back: as "reasoning_content", or "no"
+    # Sent back as they came: "extra_content", also with a stand-in where another model made a call
+    # ("extra_content_always") or for all ("stand_in"), "reasoning_details", or "no".
+    signatures: str = "no"
+    signer: str = ""  # address and model whose signatures may be sent back: each takes its own
+    stream_options: bool = True
+    tool_choice: bool = True  # whether a call may be demanded
+    limit: str = "max_tokens"  # what the limit of an answer is called
+
+    def changes(self) -> dict[str, Any]:
+        """The properties that are not as usual."""
+        usual = asdict(STRICTEST)
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+
+
+STRICTEST = Dialect()
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "roles": ("strict", "free"),
+    "user_after_tool": (True, False),
+    "ids": ("any", "nine"),
+    "reasoning": ("no", "reasoning_content"),
+    "signatures": (
+        "no",
+        "extra_content",
+        "extra_content_always",
+        "stand_in",
+        "reasoning_details",
+    ),
+    "stream_options": (True, False),
+    "tool_choice": (True, False),
+    "limit": ("max_tokens", "max_completion_tokens"),
+}
+WORDS = {"yes": True, "no": False}
+
+# What is known by the address and the model's name; every row that fits is applied, in order.
+OPENAI = {"roles": "free", "limit": "max_completion_tokens"}  # its API reference
+MISTRAL = {"ids": "nine", "user_after_tool": False}  # langchain 24668, opencode 1680
+REASONING = {"reasoning": "reasoning_content"}  # crush 2696, hermes-agent 15478, DeepSeek's guide
+KNOWN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (r"//api\.openai\.com|\.openai\.azure\.com", "", OPENAI),
+    (r"//api\.mistral\.ai", "", MISTRAL | {"stream_options": False}),  # avante 2695
+    ("", r"mistral|mixtral|codestral|devstral|pixtral", MISTRAL),
+    (r"//api\.deepseek\.com|//api\.moonshot\.", "", REASONING),
+    ("", r"deepseek-(r|v4|v3\.2)|deepseek-reasoner|kimi-k", REASONING),
+    (r"googleapis\.com", "", {"signatures": "extra_content"}),  # openclaude 67, securo 884
+    ("", r"gemini-3", {"signatures": "extra_content_always"}),
+    ("", r"gemma", {"user_after_tool": False}),  # its template skips tools: vllm 6862
+    (r"//openrouter\.ai", "", {"signatures": "reasoning_details"}),  # OpenRouter's guide
+    ("", r"thinking|reasoner|qwq", {"tool_choice": False}),  # litellm 37470, eino 994
+)
+
+NOT_TAKEN = r"(not permitted|not allowed|unrecogni[sz]ed|unexpected|unknown|forbidden)"
+# What a refusal tells: the first row whose words are in it, and whose property is not so yet.
+REFUSALS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (rf"reasoning_content.*{NOT_TAKEN}", {"reasoning": "no"}),
+    (r"reasoning_content|reasoning content", REASONING),
+    (rf"extra_content.*{NOT_TAKEN}", {"signatures": "no"}),
+    (rf"reasoning_details.*{NOT_TAKEN}", {"signatures": "no"}),
+    (r"corrupted thought|signature is not valid", {"signatures": "stand_in"}),  # 9router 4136
+    (r"thought_?signature", {"signatures": "extra_content_always"}),
+    (r"reasoning_details", {"signatures": "reasoning_details"}),
+    (r"length of 9|a-z, A-Z, 0-9|alphanumeric", {"ids": "nine"}),
+    (r"role '?\"?user'?\"? after role '?\"?tool", {"user_after_tool": False}),
+    (r"stream_options|include_usage", {"stream_options": False}),
+    (r"tool_choice", {"tool_choice": False}),
+    (r"'max_tokens'.*max_completion_tokens", {"limit": "max_completion_tokens"}),
+    (r"max_completion_tokens", {"limit": "max_tokens"}),
+    (
+        r"alternat|must be (at the beginning|first)|no user (query|message)|prefill"
+        r"|unexpected role|last (role|message)|first (role|message)|start with|end with",
+        {"roles": "strict"},
+    ),
+    (r"alternat", {"user_after_tool": False}),
+)
+
+
+@cache
+def known_dialect(url: str, model: str) -> Dialect:
+    """The dialect by what is known of an address and a model's name."""
+    dialect = STRICTEST
+    for where, name, changes in KNOWN:
+        if re.search(where, url) and re.search(name, model.lower()):
+            dialect = replace(dialect, **changes)
+    return dialect
+
+
+def told_by(refusal: str, dialect: Dialect) -> dict[str, Any]:
+    """What a refusal tells that the dialect has not right; {} where it tells nothing."""
+    for words, changes in REFUSALS:
+        if re.search(words, refusal, re.IGNORECASE | re.DOTALL):
+            changed = replace(dialect, **changes)
+            if changed != dialect:
+                return changes
+    return {}
+
+
+def options_of(fragment: str, url: str) -> dict[str, Any]:
+    """The properties after `#` in an endpoint's URL; ImproperlyConfigured for others."""
+    options: dict[str, Any] = {}
+    for name, value in parse_qsl(fragment, keep_blank_values=True):
+        choices = CHOICES.get(name)
+        if choices is None:
+            raise ImproperlyConfigured(
+                f"The endpoint {url} has a property {name!r}; there are {', '.join(CHOICES)}."
+            )
+        given = WORDS.get(value, value) if True in choices else value
+        if given not in choices:
+            named = [{True: "yes", False: "no"}.get(each, each) for each in choices]
+            raise ImproperlyConfigured(
+                f"The endpoint {url} has {name}={value}; {name} is one of {', '.join(named)}."
+            )
+        options[name] = given
+    return options

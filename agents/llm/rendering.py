@@ -1,0 +1,230 @@
+"""Rendering: what is stored, in the form that one endpoint takes.
+
+What a model or a person said is stored as they said it. What is sent is made from that for the
+endpoint at hand, so that a history can be sent to any, now and after a change of model: nothing
+that was once said can make an agent unusable. The same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
+
+from agents.models.message import NO_TEXT, storable
+
+from .dialects import Dialect
+
+Wire = dict[str, Any]
+
+# What is said where an endpoint wants somebody to say something, and nobody did.
+OPENING = "(The conversation goes on.)"
+GO_ON = "Go on."
+DONE = "Done."
+NO_RETURN = "No return is known."
+NOTHING = "(nothing)"
+LONGEST_INVALID = 2000  # characters of arguments that are no object, as the model is shown them
+IDS = {"any": re.compile(r"[a-zA-Z0-9_-]{1,40}"), "nine": re.compile(r"[a-zA-Z0-9]{9}")}
+NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+LONGEST_NAME = 64
+# For calls that another model made: Google's documentation of thought signatures, "FAQs".
+NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+
+
+class Stored(NamedTuple):
+    """A message as it is stored."""
+
+    number: int
+    role: str
+    content: str
+    calls: list[Wire]
+    call_id: str
+    reasoning: str = ""
+    extra: Wire = {}
+
+
+class Sent(NamedTuple):
+    """A message as JSON, made of the stored ones numbered `first` to `number`.
+
+    `begins` an exchange if it is a person's, `steps` if it is the model's. `size` is in bytes.
+    """
+
+    first: int
+    number: int
+    begins: bool
+    steps: bool
+    json: str
+    size: int
+
+
+class Rendering:
+    """Stored messages, rendered one by one for a dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.sent: list[Sent] = []
+        self.last: Wire = {}  # the newest of them
+        self.open: dict[str, str] = {}  # calls without a return: stored id → the one sent
+        self.ids: set[str] = set()  # of all calls
+        self.strict = dialect.roles == "strict"
+
+    def copy(self) -> Self:
+        """The same so far, to go on with in another way."""
+        twin = type(self)(self.dialect)
+        twin.sent, twin.last = list(self.sent), self.last
+        twin.open, twin.ids = dict(self.open), set(self.ids)
+        return twin
+
+    def add(self, stored: Stored) -> None:
+        """Take a message in."""
+        if stored.role == "tool":
+            if sent_id := self.open.pop(stored.call_id, None):
+                content = stored.content if stored.content.strip() else NOTHING
+                message = {"role": "tool", "tool_call_id": sent_id, "content": content}
+                self._append(stored.number, message)
+            return
+        self._answer_all(stored.number)
+        if stored.role == "assistant":
+            self._add_assistant(stored)
+        else:
+            self._add_person(stored)
+
+    def finished(self, *, asks: bool = True) -> list[Sent]:
+        """All, every call answered; if it `asks`, with an end that the strictest endpoint takes."""
+        whole = self.copy()
+        number = self.sent[-1].number if self.sent else 0
+        whole._answer_all(number)
+        if asks and whole.strict and whole.last.get("role") in (None, "assistant"):
+            whole._append(number, {"role": "user", "content": GO_ON})
+        return whole.sent
+
+    # -- by role ---------------------------------------------------------------------------------
+
+    def _add_person(self, stored: Stored) -> None:
+        content = stored.content if stored.content.strip() else NOTHING
+        role = stored.role
+        if role == "system" and self.strict:
+            role, content = "user", f"<system>\n{content}\n</system>"
+        after_tool = self.last.get("role") == "tool" and role == "user"
+        if after_tool and not self.dialect.user_after_tool:
+            self._append(stored.number, {"role": "assistant", "content": DONE})
+        if self.strict and self.last.get("role") == role == "user":
+            self._merge(stored.number, {"content": f"{self.last['content']}\n\n{content}"})
+            return
+        message = {"role": role, "content": content}
+        self._append(stored.number, message, begins=stored.role == "user")
+
+    def _add_assistant(self, stored: Stored) -> None:
+        content = stored.content if stored.content.strip() else None
+        if content is None and not stored.calls:
+            return  # there is nothing in it to send
+        if self.strict and not self.last:
+            self._append(stored.number, {"role": "user", "content": OPENING})
+        message: Wire = {"role": "assistant", "content": content}
+        if self.dialect.reasoning != "no":  # a space where there was none: "" is refused
+            message[self.dialect.reasoning] = stored.reasoning or " "
+        signed = stored.extra.get("signer") == self.dialect.signer
+        details = stored.extra.get("reasoning_details")
+        if details and signed and self.dialect.signatures == "reasoning_details":
+            message["reasoning_details"] = details
+        if stored.calls:
+            calls = [self._call(stored.number, call) for call in stored.calls]
+            message["tool_calls"] = [
+                sent | self._signature(place, call.get("extra") if signed else None)
+                for place, (sent, call) in enumerate(zip(calls, stored.calls, strict=True))
+            ]
+        if self.strict and self.last.get("role") == "assistant":
+            texts = filter(None, [self.last["content"], content])
+            self._merge(stored.number, message | {"content": "\n\n".join(texts) or None})
+            return
+        self._append(stored.number, message, steps=True)
+
+    def _call(self, number: int, call: Wire) -> Wire:
+        sent_id = self._id(number, call["id"])
+        self.open[call["id"]] = sent_id
+        return {
+            "id": sent_id,
+            "type": "function",
+            "function": {
+                "name": sendable_name(call["name"]),
+                "arguments": sendable_arguments(call["arguments"]),
+            },
+        }
+
+    def _signature(self, place: int, own: Wire | None) -> Wire:
+        """What goes with a call: its own signature, or a stand-in with the first of a message."""
+        wanted = self.dialect.signatures
+        if wanted.startswith("extra_content") and own:
+            return {"extra_content": own}
+        if wanted in ("extra_content_always", "stand_in") and not place:
+            return {"extra_content": NO_SIGNATURE}
+        return {}
+
+    # -- putting together ------------------------------------------------------------------------
+
+    def _id(self, number: int, stored: str) -> str:
+        """The id itself where the endpoint takes it, else one made from it; each is used once."""
+        wanted, tries = stored, 0
+        while not IDS[self.dialect.ids].fullmatch(wanted) or wanted in self.ids:
+            digest = hashlib.sha256(f"{number}:{stored}:{tries}".encode()).hexdigest()
+            wanted = digest[:9] if self.dialect.ids == "nine" else f"call_{digest[:24]}"
+            tries += 1
+        self.ids.add(wanted)
+        return wanted
+
+    def _answer_all(self, number: int) -> None:
+        """A call that was never answered (from an import, say) has a return that says so."""
+        for sent_id in self.open.values():
+            message = {"role": "tool", "tool_call_id": sent_id, "content": NO_RETURN}
+            self._append(number, message)
+        self.open.clear()
+
+    def _append(
+        self, number: int, message: Wire, *, begins: bool = False, steps: bool = False
+    ) -> None:
+        self.last = message
+        text = dumps(message)
+        self.sent.append(Sent(number, number, begins, steps, text, len(text.encode())))
+
+    def _merge(self, number: int, message: Wire) -> None:
+        """One message of two neighbours with the same role."""
+        before = self.sent.pop()
+        self._append(number, self.last | message, begins=before.begins, steps=before.steps)
+        self.sent[-1] = self.sent[-1]._replace(first=before.first)
+
+
+def rendered(messages: Iterable[Stored], dialect: Dialect) -> list[Sent]:
+    """Messages as an endpoint is sent them."""
+    rendering = Rendering(dialect)
+    for message in messages:
+        rendering.add(message)
+    return rendering.finished()
+
+
+def sendable_name(name: str) -> str:
+    """A tool's name as every endpoint takes it: up to 64 of `[a-zA-Z0-9_-]`."""
+    return NOT_IN_NAMES.sub("_", name)[:LONGEST_NAME] or "unnamed"
+
+
+def sendable_arguments(text: str) -> str:
+    """Arguments as every endpoint takes them: the text of a JSON object.
+
+    What is another thing is shown to the model as what it is, so that it sees its mistake.
+    """
+    try:
+        value = json.loads(text)
+        again = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        value = text if text.strip() else None
+    else:
+        if isinstance(value, dict):
+            return storable(again) if NO_TEXT.search(again) else text
+    if value in (None, ""):
+        return "{}"
+    return dumps({"invalid_arguments": storable(text)[:LONGEST_INVALID]})
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

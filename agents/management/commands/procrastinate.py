@@ -1,0 +1,69 @@
+"""`manage.py procrastinate`: Procrastinate's commands, with a worker that outlives its database.
+
+Procrastinate's own worker ends when it loses Postgres, be it for the moment that a restart takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+
+if not settings.HOSTED:
+    sys.exit("Runs execute in workers on Postgres only: set DATABASE_URL. On SQLite `serve` does.")
+
+from procrastinate import App, cli, signals
+from procrastinate.contrib.django.management.commands import procrastinate
+
+from agents.models.database_errors import unavailable
+
+logger = logging.getLogger(__name__)
+AGAIN_SECONDS = 1.0  # before a worker that lost the database looks for it
+
+
+class Command(procrastinate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options.get("func") is cli.worker_:
+            options["func"] = keep_working
+        super().handle(*args, **options)
+
+
+async def keep_working(app: App, **options: Any) -> None:
+    """Work until a signal says to stop; after losing the database, as soon as it is there again."""
+    stopped = asyncio.Event()
+    with signals.on_stop(stopped.set):
+        while not await work(app, stopped, options):
+            logger.warning("This worker has lost the database, and goes on when it is back.")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), AGAIN_SECONDS)
+
+
+async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> bool:
+    """Be a worker, over fresh connections; False if the database was lost.
+
+    What it was at is then taken up once its heartbeat is missed. Cancelling it has it finish that.
+    """
+    working = asyncio.create_task(connect_and_work(app, options))
+    stopping = asyncio.create_task(stopped.wait())
+    await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+    working.cancel()
+    stopping.cancel()
+    try:
+        await working
+    except asyncio.CancelledError:
+        return True
+    except Exception as error:
+        if not unavailable(error):
+            raise
+        return stopped.is_set()
+    return stopped.is_set() or not options.get("wait", True)  # else one of its helpers has ended it
+
+
+async def connect_and_work(app: App, options: dict[str, Any]) -> None:
+    await app.close_async()
+    await app.open_async()
+    await app.run_worker_async(install_signal_handlers=False, **options)

@@ -1,0 +1,30 @@
+"""What an endpoint's refusals taught: which form of request it takes, how much it reads at once."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class EndpointFacts(models.Model):
+    """One model at one endpoint. Deleting the row has it learned anew.
+
+    `dialect` are properties of `agents/llm/dialects.py`; `window` is in tokens; `said` the words of
+    the endpoint that told the newest of it.
+    """
+
+    base_url = models.CharField(max_length=500)
+    model = models.CharField(max_length=200)
+    dialect = models.JSONField(default=dict, blank=True)
+    window = models.PositiveIntegerField(null=True, blank=True)
+    said = models.TextField(blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["base_url", "model"]
+        verbose_name_plural = "endpoint facts"
+        constraints = [
+            models.UniqueConstraint(fields=["base_url", "model"], name="facts_of_a_model_are_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.base_url}"

@@ -1,0 +1,81 @@
+"""Limits: how much one person may have or ask for, so that nobody takes what is everybody's."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.cache import caches
+
+logger = logging.getLogger(__name__)
+
+
+class LimitReached(Exception):
+    """A limit was reached; the message is a sentence that says what to do.
+
+    `seconds` is how long to wait before the same may be tried again.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+def check_queue(waiting: int) -> None:
+    """LimitReached where an agent's queue, of so many messages, takes no more."""
+    if waiting >= settings.QUEUE_LIMIT:
+        raise LimitReached(
+            f"{waiting} messages wait for this agent already, which is the most. Send more when"
+            " some are answered, or take some out of the queue.",
+            seconds=10,
+        )
+
+
+def check_agents(owner: User, more: int = 1) -> None:
+    """LimitReached where so many more agents are too many for a person; in the transaction that
+    makes them. Holds the person's row, so that requests of the same moment count each other's.
+    """
+    from .agent import Agent
+
+    if not settings.ACCOUNTS:
+        return
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    count, most = Agent.objects.visible_to(owner).count(), settings.AGENTS_LIMIT
+    if count + more > most:
+        raise LimitReached(
+            f"You have {count:,} agents, and {most:,} is the most one person may have. Delete"
+            " agents that you no longer need, then try again.",
+            seconds=3600,  # an SDK that is told a minute sits and waits for it
+        )
+
+
+def check_requests(user_id: int) -> None:
+    """Count a request of a person; LimitReached where it is one too many within this minute.
+
+    Counted by this process alone, or with Redis by all of them. While Redis fails nobody is held
+    up.
+    """
+    if not settings.ACCOUNTS:
+        return
+    minute, second = divmod(int(time.time()), 60)
+    if counted(f"{user_id}.{minute}") > settings.REQUESTS_LIMIT:
+        raise LimitReached(
+            f"That was more than {settings.REQUESTS_LIMIT:,} requests within a minute, which is the"
+            f" most one person may make. Go on in {60 - second} s.",
+            seconds=60 - second,
+        )
+
+
+def counted(name: str) -> int:
+    """How often this was called with that name in the last minute or two."""
+    try:
+        try:
+            return int(caches["requests"].incr(name))
+        except ValueError:  # the first of its minute
+            caches["requests"].add(name, 0, timeout=120)
+            return int(caches["requests"].incr(name))
+    except Exception:
+        logger.warning("Requests cannot be counted.", exc_info=True)
+        return 0

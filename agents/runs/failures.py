@@ -1,0 +1,109 @@
+"""What goes wrong in a run: a model that breaks off or refuses, a person who stops it."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.llm import Answer, ModelError
+from agents.models import Message, Run, Step
+from agents.models.event import forget_texts
+from agents.models.lease import RunLost
+from agents.models.statements import update
+from agents.runs.ways_on import note_fault
+from agents.tool_calls import Return, answer_call, was_asked
+
+logger = logging.getLogger(__name__)
+
+RETRIES = 2
+RETRY_SECONDS = 1.0  # where the endpoint does not say how long to wait; doubled each time
+LOOK_SECONDS = 0.2  # how often a wait looks whether somebody pressed Stop
+
+Reason = Run.Reason
+
+
+def settle(message: Message, answer: Answer, status: str) -> None:
+    """Take an answer into its message; the pieces in the log are done with."""
+    message.content, message.reasoning = answer.content, answer.reasoning
+    message.status = status
+    forget_texts(message)
+
+
+@transaction.atomic
+def keep_partial(
+    run: Run, step: Step, message: Message, answer: Answer, status: str, error: str = ""
+) -> None:
+    """Keep what a model had said before it was stopped or broke off, marked as such."""
+    run.hold()
+    answer.split()
+    stopped = status == Step.Status.STOPPED and answer.content.strip()
+    settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
+    update(message, "content", "reasoning", "status")
+    step.status, step.error, step.finished_at = status, error, timezone.now()
+    step.store()
+    run.agent.record(step.changed())
+
+
+def left_behind(run: Run, error: str) -> Step | None:
+    """What broke off in the middle: a draft is put aside, a step with tool calls can go on."""
+    step = run.taken[-1] if run.taken else None
+    if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
+        return None
+    if step.status == Step.Status.CALLING:
+        return step
+    message = step.message
+    assert message is not None
+    keep_partial(run, step, message, Answer(*message.so_far), Step.Status.FAILED, error)
+    return None
+
+
+def wait_or_fail(run: Run, error: ModelError, failures: int) -> None:
+    """Wait before the model is asked again, or end the run with the reason."""
+    if error.empty and was_asked(run):  # it has nothing to say
+        with transaction.atomic():
+            run.hold()
+            run.end(Reason.NO_HEARTBEAT)
+        return
+    if not error.retry or failures > RETRIES:
+        fail(run, str(error), error)
+        return
+    seconds = error.retry_after
+    if seconds is None:
+        seconds = RETRY_SECONDS * 2 ** (failures - 1)
+    run.doing(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(LOOK_SECONDS, left))
+        run.go_on()
+
+
+def stop(run: Run) -> None:
+    """End a run because a person stopped it; calls that have not run get a return that says so."""
+    try:
+        with transaction.atomic():
+            run.hold()
+            step = run.taken[-1] if run.taken else None
+            if step and step.status == Step.Status.CALLING:
+                for call in step.unanswered():
+                    content = "Error: not run, because the person stopped the agent."
+                    answer_call(run, step, call, Return(content, failed=True), None)
+                step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
+                step.store()
+            run.end(Reason.CANCELLED)
+    except RunLost:
+        logger.info("Run %s was stopped elsewhere.", run.pk)
+
+
+def fail(run: Run, error: str, refusal: ModelError | None = None) -> None:
+    """End a run with an error, in a sentence; after a `refusal`, with ways on."""
+    try:
+        with transaction.atomic():
+            run.hold()
+            if refusal:
+                note_fault(run, refusal)
+            run.end(Reason.ERROR, error)
+    except RunLost:
+        logger.info("Run %s failed, and is executed elsewhere.", run.pk)
