@@ -18,9 +18,9 @@ HOSTED := $(VENV)/.hosted-stamp
 DEV := $(VENV)/.dev-stamp
 
 PYTEST := $(PY) -m pytest -n auto
-# Not even looked at are the directories of what takes longer: browser/, sdk/, slow/.
+# Not even looked at are the directories of what takes longer.
 FAST := $(PYTEST) -p no:schemathesis -p no:hypothesispytest -p no:playwright \
-  -m "not slow and not hosted_only" $(wildcard tests/test_*.py)
+  -m "not slow and not hosted_only" --ignore=tests/browser --ignore=tests/sdk --ignore=tests/slow
 WITHOUT_BROWSER := $(PYTEST) -m "not browser and not hosted_only and not sdk"
 # One process, as the last of these tests looks at what all others did. The SDKs get a .venv-sdk/ of
 # their own at the first run.
@@ -64,10 +64,10 @@ test-fast: $(DEV) ## lint, types and the tests that start no browser, server or 
 	@$(call check,$(FAST))
 
 test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis
-	@$(find_browser); $(PY) -m tests.hosted_services -- sh -c '$(HOSTED_TESTS)'
+	@$(find_browser); $(PY) -m tests.support.hosted_services -- sh -c '$(HOSTED_TESTS)'
 
 from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the tests find
-	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/test_api_absent.py
+	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/api/test_absent.py
 
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench
@@ -86,7 +86,7 @@ clean: ## remove what make made; the data in var/ stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define find_browser
-browser=$$(VENV=$(VENV) bash tests/ensure_browser.sh) || exit 1; \
+browser=$$(VENV=$(VENV) bash tests/support/ensure_browser.sh) || exit 1; \
 export MEMORYWEB_TEST_BROWSER="$$browser"
 endef
 

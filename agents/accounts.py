@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.http import HttpRequest
 from django.shortcuts import render
 
-from agents import bell
+from agents.live import publisher
 
 OWNER = "owner"
 INVISIBLE = re.compile("[\u115f\u1160]")  # letters all the same, fillers of Hangul
@@ -131,10 +131,10 @@ def person_changed(instance: User, **signal: Any) -> None:
 
     if not instance.is_active:
         Token.objects.of(instance).delete()
-    transaction.on_commit(lambda: bell.ring_login(instance.pk), robust=True)
+    transaction.on_commit(lambda: publisher.ring_login(instance.pk), robust=True)
 
 
 def session_ended(instance: Session, **signal: Any) -> None:
     """Have the sockets of a session that was ended look whether they may stay."""
     if user_id := instance.get_decoded().get(SESSION_KEY):
-        transaction.on_commit(lambda: bell.ring_login(int(user_id)), robust=True)
+        transaction.on_commit(lambda: publisher.ring_login(int(user_id)), robust=True)

@@ -15,9 +15,9 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
 
-from . import engine
 from .models import Agent, Approval
 from .models.searchable import make_all_terms
+from .runs import engine
 from .search import embedder
 
 # A worker's app talks to the database over connections of its own, where a job would be there

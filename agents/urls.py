@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from agents.views import (
+from agents.pages import (
     agent_files,
     agents,
     approvals,
@@ -14,13 +14,13 @@ from agents.views import (
     context,
     custom_tools,
     history,
-    pages,
     panel,
     passages,
-    past,
-    requests,
     runs,
+    sent_requests,
     shares,
+    shell,
+    time_travel,
     tools,
 )
 
@@ -46,14 +46,14 @@ archive = [
     path("<int:passage_id>/text/", archival.whole, name="archival_whole"),
     path("<int:passage_id>/delete/", passages.delete, name="archival_delete"),
 ]
-time_travel = [
-    path("", past.find, name="past_at"),
-    path("<int:number>/", past.show, name="past"),
-    path("<int:number>/context/<slug:name>/", past.part, name="past_part"),
-    path("<int:number>/fork/", past.fork, name="past_fork"),
+past = [
+    path("", time_travel.find, name="past_at"),
+    path("<int:number>/", time_travel.show, name="past"),
+    path("<int:number>/context/<slug:name>/", time_travel.part, name="past_part"),
+    path("<int:number>/fork/", time_travel.fork, name="past_fork"),
 ]
 agent: list[URLPattern | URLResolver] = [
-    path("", pages.chat, name="agent"),
+    path("", shell.chat, name="agent"),
     path("settings/", agents.change, name="agent_settings"),
     path("export/", agent_files.export, name="agent_export"),
     path("delete/", agents.delete, name="agent_delete"),
@@ -74,8 +74,8 @@ agent: list[URLPattern | URLResolver] = [
     path(
         "compactions/<int:compaction_id>/summary/", compactions.summary, name="compaction_summary"
     ),
-    path("steps/<int:step_id>/request/", requests.show, name="step_request"),
-    path("steps/<int:step_id>/request/raw/", requests.raw, name="step_request_raw"),
+    path("steps/<int:step_id>/request/", sent_requests.show, name="step_request"),
+    path("steps/<int:step_id>/request/raw/", sent_requests.raw, name="step_request_raw"),
     # its memory
     path("panel/<slug:name>/", panel.show, name="panel_tab"),
     path("blocks/new/", blocks.new, name="block_new"),
@@ -86,7 +86,7 @@ agent: list[URLPattern | URLResolver] = [
     path("history/newer/", history.newer, name="newer_edits"),
     path("archival/", include(archive)),
     path("context/<slug:name>/", context.part, name="context_part"),
-    path("past/", include(time_travel)),
+    path("past/", include(past)),
     # its tools
     path("tools/attach/", tools.attach_one, name="tool_attach"),
     path("tools/detach/", tools.detach_one, name="tool_detach"),
@@ -109,7 +109,7 @@ tool = [
     path("delete/", custom_tools.delete, name="tool_delete"),
 ]
 urlpatterns = [
-    path("", pages.home, name="home"),
+    path("", shell.home, name="home"),
     path("agents/new/", agents.new, name="agent_new"),
     path("agents/new/blocks/", agents.new_block, name="agent_new_block"),
     path("agents/new/first-blocks/", agents.new_first_blocks, name="agent_new_first_blocks"),

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from . import api, processes
-from .cast import FULL, LONG, MANY, PAGE, SHORT, Cast
-from .client import Page, RawClient, Timing
-from .processes import BenchError, Server
+from bench import api, processes
+from bench.cast import FULL, LONG, MANY, PAGE, SHORT, Cast
+from bench.client import Page, RawClient, Timing
+from bench.processes import BenchError, Server
 
 WARM_UP = 5  # messages that are not counted
 FEWEST = 5  # samples, however slow

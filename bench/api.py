@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import processes
-from .processes import BenchError, Server
+from bench import processes
+from bench.processes import BenchError, Server
 
 FEW, MANY_AGENTS, MANY_MESSAGES = 10, 10_000, 100_000
 WARM_UP = 5
@@ -125,8 +125,7 @@ def fill(agents: int, messages: int) -> str:
     """Write the rows; the id of the agent with the messages, whose context holds the newest 40."""
     from agents.accounts import owner
     from agents.models import Agent, Attachment, Block
-
-    from .cast import BATCH, make_agent
+    from bench.cast import BATCH, make_agent
 
     talker = make_agent("Talker", messages, in_context=min(messages, 40))
     made = [Agent(owner=owner(), name=f"Agent {n}", tools=talker.tools) for n in range(agents - 1)]

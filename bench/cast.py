@@ -46,7 +46,7 @@ class Cast:
 
 def make() -> Cast:
     """All agents, with their histories."""
-    from agents.context import compile_context
+    from agents.memory.context import compile_context
 
     alone = make_agent("Alone")
     return Cast(
@@ -65,9 +65,9 @@ def make() -> Cast:
 def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> Agent:
     """An agent with so many messages stored."""
     from agents.accounts import owner
-    from agents.forms import SYSTEM_PROMPT
-    from agents.memory import ChatMemory
+    from agents.memory.classes import ChatMemory
     from agents.models import Agent
+    from agents.pages.forms.agent import SYSTEM_PROMPT
 
     memory = ChatMemory(human="Name: Bob", persona=PERSONA)
     agent = Agent.create(owner(), name, memory, system_prompt=SYSTEM_PROMPT)

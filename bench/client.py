@@ -16,8 +16,8 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from .processes import BenchError, Server
-from .stub import EDIT, MODEL, STAMP
+from bench.processes import BenchError, Server
+from bench.stub import EDIT, MODEL, STAMP
 
 ACK_EVERY = 0.1  # seconds, as the page does
 MESSAGE_SECONDS = 15.0

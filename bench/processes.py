@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .cast import Cast
-from .stub import MODEL
+from bench.cast import Cast
+from bench.stub import MODEL
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30.0

@@ -79,7 +79,7 @@ def measure(questions: Sequence[Question], ranked: Sequence[list[int]]) -> Figur
 def stored(conversations: Sequence[dict[str, Any]]) -> Iterator[list[Question]]:
     """The conversations as messages of agents, which go in the end; their questions."""
     from agents.accounts import owner
-    from agents.memory import ChatMemory
+    from agents.memory.classes import ChatMemory
     from agents.models import Agent
 
     agents = [Agent.create(owner(), str(each["id"]), ChatMemory()) for each in conversations]

@@ -2,7 +2,7 @@
 at 100,000 messages of one agent, where neighbours of what is found are looked at too.
 
 `python -m bench.search` makes them in the database that the settings name, and prints its figures
-as JSON; `python -m tests.hosted_services -- python -m bench.search --table` does on Postgres.
+as JSON; after `python -m tests.support.hosted_services --` it does on Postgres.
 The embedding call is left out: vectors are made up, in clusters as texts' are.
 """
 
@@ -166,7 +166,7 @@ def insert(agent: Agent, language: Language) -> object:
 
 def make_agent(name: str) -> Agent:
     from agents.accounts import owner
-    from agents.memory import ChatMemory
+    from agents.memory.classes import ChatMemory
     from agents.models import Agent
 
     return Agent.create(owner(), name, ChatMemory())
@@ -239,7 +239,7 @@ def main() -> None:
     if not chosen.table:
         print(json.dumps(made))
         return
-    from .__main__ import Row, table
+    from bench.__main__ import Row, table
 
     print(table([Row(name, unit, times, aim, slowest=True) for name, unit, times, aim in made]))
 

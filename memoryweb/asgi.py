@@ -16,7 +16,7 @@ API = "agents.api.asgi"
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 
-from agents.routing import websocket_urlpatterns
+from agents.live.routing import websocket_urlpatterns
 from memoryweb.bodies import Bounded
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
 

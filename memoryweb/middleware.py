@@ -23,7 +23,7 @@ POLICY = (
     " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'; manifest-src 'self'"
 )
-API = "/v1/"  # has a door of its own, agents/api/door.py
+API = "/v1/"  # has a door of its own, agents/api/auth.py
 ACCOUNTS_WANTED = "Set MEMORYWEB_ACCOUNTS=1, so that people log in."
 PROXY_HEADERS = {
     *("forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"),

@@ -17,7 +17,7 @@ from twisted.internet import reactor as installed
 from twisted.protocols.policies import TimeoutMixin
 from twisted.web.http import HTTPChannel
 
-from .bodies import MEGABYTE, Refusal, most_of, seconds_for, too_large, too_slow
+from memoryweb.bodies import MEGABYTE, Refusal, most_of, seconds_for, too_large, too_slow
 
 reactor: Any = installed
 LARGE = MEGABYTE  # bodies beyond this share

@@ -10,7 +10,6 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from agents.prices import load_prices
 from memoryweb.data_folder import DATABASE, LOCK, SECRET_KEY_FILE, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -67,7 +66,7 @@ if any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS):
     CSRF_COOKIE_NAME = "__Host-memoryweb_csrf"
     MESSAGE_STORAGE = "memoryweb.messages.HostMessages"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "agents.views.pages.refused"
+CSRF_FAILURE_VIEW = "agents.pages.shell.refused"
 
 # -- The application -----------------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "agents.context_processors.app",
+                "agents.pages.context_processors.app",
             ],
         },
     },
@@ -159,8 +158,8 @@ def _database() -> dict[str, Any]:
 
 
 DATABASES = {"default": _database()}
-# Only agents/bell.py uses it; within one process the bell needs none. The layer waits up to 5 s for
-# a message, as long as redis 8 waits for any answer.
+# Only agents/live/publisher.py uses it, between processes. The layer waits up to 5 s for a message,
+# as long as redis 8 waits for any answer.
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {}
 if REDIS_URL:
     CHANNEL_LAYERS["bell"] = {
@@ -196,7 +195,7 @@ OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MODEL = env.str("MEMORYWEB_MODEL", default="")
 MODEL_TIMEOUT = env.float("MEMORYWEB_MODEL_TIMEOUT", default=60.0)
 EMBEDDING_MODEL = env.str("MEMORYWEB_EMBEDDING_MODEL", default="")
-PRICES = load_prices(env.str("MEMORYWEB_PRICES", default=""))
+PRICES = env.str("MEMORYWEB_PRICES", default="")
 ENDPOINTS = dict(pair.split("=", 1) for pair in env.str("MEMORYWEB_ENDPOINTS", default="").split())
 ENDPOINT_KEYS = {
     name: env.str(f"MEMORYWEB_ENDPOINT_KEY_{name.upper()}", default="") for name in ENDPOINTS

@@ -5,7 +5,7 @@ from django.urls import URLResolver, include, path
 from django.urls.resolvers import RoutePattern
 from django.views.generic import RedirectView
 
-from agents.views import tokens
+from agents.pages import tokens
 
 
 class Later(URLResolver):
@@ -25,5 +25,5 @@ urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
     path("", include("agents.urls")),
 ]
-handler404 = "agents.views.pages.not_found"
-handler500 = "agents.views.pages.failed"
+handler404 = "agents.pages.shell.not_found"
+handler500 = "agents.pages.shell.failed"

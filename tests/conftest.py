@@ -17,16 +17,16 @@ from pytest_django import Settings
 
 from agents.accounts import owner
 from agents.llm import endpoints, facts
-from agents.loop import run_agent
-from agents.memory import BasicBlockMemory, ChatMemory
+from agents.memory.classes import BasicBlockMemory, ChatMemory
 from agents.models import Agent, Block, BlockEdit, Editor, Passage, Run, Step, Tool
 from agents.runs import failures
+from agents.runs.loop import run_agent
 from agents.tools import Caller
-from tests import judges
-from tests.endpoints import Bed
-from tests.endpoints.talk import Talk
-from tests.fake_openai import FakeOpenAI
-from tests.tool_pages import SHOUT
+from tests.support import judges
+from tests.support.endpoints import Bed
+from tests.support.endpoints.talk import Talk
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.tool_pages import SHOUT
 
 Ask = Callable[..., Run]
 

@@ -11,17 +11,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agents.forms import AgentForm
-from agents.models import (
-    Agent,
-    Compaction,
-    Event,
-    Message,
-    Part,
-    Passage,
-    Run,
-    Step,
-)
+from agents.models import Agent, Compaction, Event, Message, Part, Passage, Run, Step
+from agents.pages.forms.agent import AgentForm
 
 from .shared import AgentsAdmin, link_to, rows_of, short, what_goes
 

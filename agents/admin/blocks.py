@@ -14,15 +14,9 @@ from django.http import HttpRequest
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from agents.block_forms import SETTINGS, SchemaField
-from agents.forms import TextAsTyped
-from agents.models import (
-    Attachment,
-    Block,
-    BlockEdit,
-    BlockShare,
-    Editor,
-)
+from agents.models import Attachment, Block, BlockEdit, BlockShare, Editor
+from agents.pages.forms.agent import TextAsTyped
+from agents.pages.forms.block import SETTINGS, SchemaField
 
 from .shared import (
     BlocksAdmin,

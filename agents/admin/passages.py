@@ -11,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from agents.forms import TextAsTyped
 from agents.models import Editor, MemoryRefusal, Passage
 from agents.models.editing import as_sentence
 from agents.models.passage import checked_tags, checked_text
+from agents.pages.forms.agent import TextAsTyped
 
 from .shared import PassagesAdmin, PassagesForm, short
 

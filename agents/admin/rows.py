@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from agents.memory.sent_requests import sent
 from agents.models import (
     Approval,
     BlockEdit,
@@ -16,7 +17,6 @@ from agents.models import (
     Run,
     Step,
 )
-from agents.requests import sent
 
 from .blocks import LedgerColumns
 from .shared import ReadOnly, short

@@ -16,13 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from agents.models import (
-    Agent,
-    Block,
-    BlockEdit,
-    Passage,
-    Tool,
-)
+from agents.models import Agent, Block, BlockEdit, Passage, Tool
 
 if TYPE_CHECKING:
     AgentsAdmin = admin.ModelAdmin[Agent]

@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.forms import TextAsTyped
 from agents.models import Tool
+from agents.pages.forms.agent import TextAsTyped
 
 from .shared import ToolsAdmin, ToolsForm
 

@@ -13,7 +13,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from agents import tools
-from agents.context import compile_context
+from agents.memory.context import compile_context
 from agents.models import Agent, Block, Compaction, Message, Run, Step, Tool
 from agents.models.tag import AgentTag
 from agents.tools.rules import on_the_wire

@@ -9,19 +9,10 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from agents import typed
-from agents.models import (
-    Agent,
-    Attachment,
-    Block,
-    BlockEdit,
-    Editor,
-    MemoryRefusal,
-    Passage,
-    Step,
-)
+from agents.models import Agent, Attachment, Block, BlockEdit, Editor, MemoryRefusal, Passage, Step
 from agents.models.block import DEFAULT_LIMIT, LABEL
 from agents.models.passage import checked_tags, checked_text
+from agents.text import json_blocks
 
 from .call_ids import Ids
 from .reading import AgentFileError, Entry, Notes
@@ -134,7 +125,7 @@ class Blocks:
             block.value = edits[-1].after if edits else ledger.text("first")
             block.version = len(edits)
         else:
-            block.value = typed.empty(block.kind)
+            block.value = json_blocks.empty(block.kind)
         if len(block.value) > block.limit:
             raise ledger.wrong("edits", f"end with a value over the limit of {block.limit:,}")
         return Draft(block, value, edits, undos_of(edits, ledger))

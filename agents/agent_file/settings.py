@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
-from agents.memory import CLASSES, TEMPLATES
+from agents.memory.classes import CLASSES, TEMPLATES
 
 from .reading import Entry, Notes, listed
 

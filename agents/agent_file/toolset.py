@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from agents import tools
-from agents.memory import CLASSES
+from agents.memory.classes import CLASSES
 from agents.models.tool import LONGEST_NAME, LONGEST_RETURN, Tool
 from agents.tools import rules
 from agents.tools.attaching import hold_tools_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from agents.context import BYTES_PER_TOKEN
+from agents.memory.context import BYTES_PER_TOKEN
 from agents.models import Agent, Compaction, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
 

@@ -12,15 +12,15 @@ from pydantic import BaseModel
 from agents.agent_file import LARGEST, AgentFileError, import_agent, read
 from agents.agent_file.importing import Imported
 from agents.agent_file.reading import too_large
-from agents.views.agent_files import download
+from agents.pages.agent_files import download
 
-from . import door, find
+from . import auth, lookups
 from .agents import check_model
-from .door import READ, WRITE_FILE
+from .auth import READ, WRITE_FILE
 from .errors import invalid
 from .schemas.agents import AgentState, ImportOptions
 from .schemas.fields import Json
-from .states import agent_id, agent_state
+from .serializers import agent_id, agent_state
 
 router = Router(tags=["agent files"])
 COPY = "_copy"
@@ -44,7 +44,7 @@ class ExportOptions(BaseModel):
 @router.get("/agents/{agent_id}/export", auth=READ, response=Json, operation_id="export_agent")
 def export(request: HttpRequest, agent_id: str, wanted: Query[ExportOptions]) -> HttpResponseBase:
     """An agent as an agent file. With `scrub_messages` without anything that was said."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     if wanted.use_legacy_format:
         words = "The older format is read, but no longer written; leave use_legacy_format out."
         raise invalid("use_legacy_format", words)
@@ -90,7 +90,7 @@ def made(
         if isinstance(data, str):  # a file's text, as some SDKs give it, dumped once more
             data = read(data.encode())
         return import_agent(
-            find.person(request),
+            lookups.person(request),
             data,
             name=name,
             suffix="" if name or not options.append_copy_suffix else COPY,
@@ -98,7 +98,7 @@ def made(
             embedding=options.embedding or options.override_embedding_handle or embedding,
             with_messages=not options.strip_messages,
             overwrite_tools=options.override_existing_tools,
-            allow_tools=lambda names: door.also(request, "tools"),
+            allow_tools=lambda names: auth.also(request, "tools"),
         )
     except AgentFileError as error:
         raise invalid("file", str(error)) from None

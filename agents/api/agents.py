@@ -12,19 +12,20 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router
 
-from agents.forms import SYSTEM_PROMPT
 from agents.llm.choices import check_choice
-from agents.memory import BasicBlockMemory
+from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag, Block, Event, Message, Run
 from agents.models.message import checked
-from agents.models.statements import insert
+from agents.models.prepared_sql import insert
+from agents.pages.forms.agent import SYSTEM_PROMPT
 from agents.tools import rules
 from agents.tools.attaching import hold_tools_of
 
-from . import find, ids
+from . import ids, lookups
+from .auth import READ, WRITE
 from .blocks import attach, made
+from .content import text_of
 from .cursors import Page, page_of
-from .door import READ, WRITE
 from .errors import invalid
 from .identities import holding_only, of_identities
 from .schemas.agents import (
@@ -36,8 +37,7 @@ from .schemas.agents import (
     NewAgent,
 )
 from .schemas.fields import Done, Many, Short
-from .states import BASE_TOOLS, PLAIN, agent_state, agent_states, built_in_tools, tool_id
-from .words import text_of
+from .serializers import BASE_TOOLS, PLAIN, agent_state, agent_states, built_in_tools, tool_id
 
 router = Router(tags=["agents"])
 SPEAKS_BY_TOOL = (
@@ -73,11 +73,11 @@ def create(request: HttpRequest, data: NewAgent) -> dict[str, Any]:
 def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
     """Agents, the newest first."""
     found = page_of(filtered(request, wanted), wanted, lambda text: ids.uuid_of("agent", text))
-    return agent_states(found, find.person(request))
+    return agent_states(found, lookups.person(request))
 
 
 def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Agent]:
-    agents: QuerySet[Agent] = Agent.objects.visible_to(find.person(request))
+    agents: QuerySet[Agent] = Agent.objects.visible_to(lookups.person(request))
     if wanted.name is not None:
         agents = agents.filter(name=wanted.name)
     if wanted.query_text:
@@ -100,23 +100,23 @@ def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Agent]:
 @router.get("/agents/count", auth=READ, response=int, operation_id="count_agents")
 def count(request: HttpRequest) -> int:
     """How many agents there are."""
-    return Agent.objects.visible_to(find.person(request)).count()
+    return Agent.objects.visible_to(lookups.person(request)).count()
 
 
 @router.get("/agents/{agent_id}", auth=READ, response=AgentState, operation_id="retrieve_agent")
 def retrieve(request: HttpRequest, agent_id: str) -> dict[str, Any]:
     """An agent."""
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))
 
 
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
 def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, Any]:
     """Change an agent. `tool_ids`, `block_ids` and `identity_ids` stand for all it is to have."""
     model = settings_of(data).get("model", "")
-    if model != find.agent(request, agent_id).model:
+    if model != lookups.agent(request, agent_id).model:
         check_model(model)
     with transaction.atomic():
-        agent = find.agent(request, agent_id).locked()
+        agent = lookups.agent(request, agent_id).locked()
         if data.tool_ids is not None:
             hold_tools_of(agent.owner)
         changes = settings_of(data)
@@ -138,13 +138,13 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
             holding_only(request, agent, data.identity_ids)
         if data.tags is not None:
             AgentTag.put(agent, data.tags)
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))
 
 
 @router.delete("/agents/{agent_id}", auth=WRITE, response=Done, operation_id="delete_agent")
 def delete(request: HttpRequest, agent_id: str) -> dict[str, str]:
     """Delete an agent; in the page it can be brought back for 30 days."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     agent.trash()
     return {"message": f"Agent id={ids.named('agent', agent.pk)} successfully deleted"}
 
@@ -154,7 +154,7 @@ def delete(request: HttpRequest, agent_id: str) -> dict[str, str]:
 
 def make(request: HttpRequest, data: NewAgent) -> Agent:
     """The agent, its blocks, its first messages."""
-    owner = find.person(request)
+    owner = lookups.person(request)
     plain = data.agent_type == PLAIN
     base = [name for name in BASE_TOOLS if not (plain and name == "send_message")]
     names = [*(base if data.include_base_tools else []), *(data.tools or [])]
@@ -172,7 +172,7 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     if not tools:  # none at all, which `create` takes for "as the memory class has it"
         agent.configure(tools=[])
     for block_id in data.block_ids or []:
-        attach(agent, find.block(request, block_id))
+        attach(agent, lookups.block(request, block_id))
     if data.identity_ids:
         holding_only(request, agent, data.identity_ids)
     if data.tags:
@@ -223,12 +223,12 @@ def named_tools(request: HttpRequest, names: list[str], tool_ids: list[str]) -> 
     by_id = {tool_id(name): name for name in brought}
     found = dict.fromkeys(name for name in names if name in brought)
     if others := [name for name in names if name not in brought]:
-        own = set(find.tools(request).filter(name__in=others).values_list("name", flat=True))
+        own = set(lookups.tools(request).filter(name__in=others).values_list("name", flat=True))
         if missing := next((name for name in others if name not in own), None):
             raise invalid("tools", f"There is no tool '{missing}'; see GET /v1/tools/.")
         found |= dict.fromkeys(others)
     for given in tool_ids:
-        found[by_id[given] if given in by_id else find.tool(request, given).name] = None
+        found[by_id[given] if given in by_id else lookups.tool(request, given).name] = None
     return list(found)
 
 
@@ -245,7 +245,7 @@ def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[A
 
 def hold_only(request: HttpRequest, agent: Agent, block_ids: list[str]) -> None:
     """Have the agent hold just these blocks."""
-    wanted = {block.pk: block for block in (find.block(request, each) for each in block_ids)}
+    wanted = {block.pk: block for block in (lookups.block(request, each) for each in block_ids)}
     held = {block.pk: block for block in agent.core_memory()}
     for pk, block in held.items():
         if pk not in wanted:
@@ -275,7 +275,7 @@ def post_first(agent: Agent, data: NewAgent) -> None:
 
 def of_block(request: HttpRequest, block: Block, wanted: Page) -> list[dict[str, Any]]:
     """The person's agents that hold a block."""
-    agents = Agent.objects.visible_to(find.person(request))
+    agents = Agent.objects.visible_to(lookups.person(request))
     agents = agents.filter(Q(attachments__block=block))
     found = page_of(agents, wanted, lambda text: ids.uuid_of("agent", text))
-    return agent_states(found, find.person(request))
+    return agent_states(found, lookups.person(request))

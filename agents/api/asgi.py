@@ -21,7 +21,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve, set_script_prefix
 
-from agents.background import in_thread, on_behalf_of
+from agents.asyncio_bridge import in_thread, on_behalf_of
 
 from .errors import Refused, answer, refused
 

@@ -13,17 +13,17 @@ from ninja import Header, Query, Router
 
 from agents.models import Agent, Block, Editor, MemoryRefusal
 from agents.models.editing import as_sentence
-from agents.views.block_pages import delete_unheld
+from agents.pages.block_pages import delete_unheld
 
-from . import find, ids
+from . import ids, lookups
+from .auth import READ, WRITE
 from .cursors import Page, page_of, part_of
-from .door import READ, WRITE
 from .errors import Refused, conflict
 from .identities import of_identities
 from .schemas.agents import AgentState
 from .schemas.blocks import BlockChange, BlockState, CoreMemory, NewBlock
 from .schemas.fields import Done, Many, Short
-from .states import agent_state, block_id, block_state, core_memory_state
+from .serializers import agent_state, block_id, block_state, core_memory_state
 from .versions import hold_expected, tagged
 
 router = Router(tags=["blocks"])
@@ -50,7 +50,7 @@ class Wanted(Page):
 @router.post("/blocks/", auth=WRITE, response=BlockState, operation_id="create_block")
 def create(request: HttpRequest, data: NewBlock) -> dict[str, Any]:
     """Make a block, which agents can then hold."""
-    block = made(find.person(request), data)
+    block = made(lookups.person(request), data)
     block.full_clean(exclude=["owner"])
     block.save(force_insert=True)
     return block_state(block)
@@ -71,7 +71,7 @@ def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Block]:
         "description__icontains": wanted.description_search,
     }
     given = {name: value for name, value in (exact | parts).items() if value is not None}
-    blocks = find.blocks(request).filter(**given)
+    blocks = lookups.blocks(request).filter(**given)
     identities = of_identities(request, wanted.identity_id, wanted.identifier_keys)
     if identities is not None:
         blocks = blocks.filter(identities__in=identities).distinct()
@@ -81,13 +81,13 @@ def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Block]:
 @router.get("/blocks/count", auth=READ, response=int, operation_id="count_blocks")
 def count(request: HttpRequest) -> int:
     """How many blocks there are."""
-    return find.blocks(request).count()
+    return lookups.blocks(request).count()
 
 
 @router.get("/blocks/{block_id}", auth=READ, response=BlockState, operation_id="retrieve_block")
 def retrieve(request: HttpRequest, response: HttpResponse, block_id: str) -> Any:
     """A block, with an ETag; 304 if that is the one in If-None-Match."""
-    return tagged(request, response, find.block(request, block_id))
+    return tagged(request, response, lookups.block(request, block_id))
 
 
 @router.patch("/blocks/{block_id}", auth=WRITE, response=BlockState, operation_id="modify_block")
@@ -99,7 +99,7 @@ def modify(
     if_match: IfMatch = None,
 ) -> Any:
     """Change a block, for all who hold it; 409 where If-Match or `version` name another."""
-    block = find.block(request, block_id)
+    block = lookups.block(request, block_id)
     change(request, block, data)
     return tagged(request, response, block)
 
@@ -107,7 +107,7 @@ def modify(
 @router.delete("/blocks/{block_id}", auth=WRITE, response=Done, operation_id="delete_block")
 def delete(request: HttpRequest, block_id: str) -> dict[str, str]:
     """Delete a block for good; it leaves the agents that hold it first."""
-    block = find.block(request, block_id)
+    block = lookups.block(request, block_id)
     mine_only(request, block)
     done = {"message": f"Block id={ids.named('block', block.pk)} successfully deleted"}
     with transaction.atomic():
@@ -129,7 +129,7 @@ def agents(request: HttpRequest, block_id: str, wanted: Query[Page]) -> list[dic
     """The agents that hold a block."""
     from .agents import of_block
 
-    return of_block(request, find.block(request, block_id), wanted)
+    return of_block(request, lookups.block(request, block_id), wanted)
 
 
 # -- of an agent -----------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ MEMORY = "/agents/{agent_id}/core-memory"
 @router.get(MEMORY, auth=READ, response=CoreMemory, operation_id="retrieve_core_memory")
 def core_memory(request: HttpRequest, agent_id: str) -> dict[str, Any]:
     """An agent's core memory."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     return core_memory_state(agent, agent.core_memory())
 
 
@@ -149,7 +149,7 @@ def core_memory(request: HttpRequest, agent_id: str) -> dict[str, Any]:
 )
 def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """An agent's blocks, in the order the model sees them."""
-    held = find.agent(request, agent_id).core_memory()
+    held = lookups.agent(request, agent_id).core_memory()
     return [block_state(block) for block in part_of(held, wanted, block_id)]
 
 
@@ -161,7 +161,7 @@ def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[d
 )
 def by_label(request: HttpRequest, response: HttpResponse, agent_id: str, block_label: str) -> Any:
     """An agent's block, with an ETag; 304 if that is the one in If-None-Match."""
-    block = find.held_block(find.agent(request, agent_id), block_label)
+    block = lookups.held_block(lookups.agent(request, agent_id), block_label)
     return tagged(request, response, block)
 
 
@@ -180,7 +180,7 @@ def modify_by_label(
     if_match: IfMatch = None,
 ) -> Any:
     """Change an agent's block; 409 where If-Match or `version` name another."""
-    block = find.held_block(find.agent(request, agent_id), block_label)
+    block = lookups.held_block(lookups.agent(request, agent_id), block_label)
     change(request, block, data)
     return tagged(request, response, block)
 
@@ -193,8 +193,8 @@ def modify_by_label(
 )
 def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
     """Have an agent hold a block."""
-    agent = find.agent(request, agent_id)
-    attach(agent, find.block(request, block_id))
+    agent = lookups.agent(request, agent_id)
+    attach(agent, lookups.block(request, block_id))
     return agent_state(agent)
 
 
@@ -206,8 +206,8 @@ def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str
 )
 def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
     """Take a block from an agent; the block stays."""
-    agent = find.agent(request, agent_id)
-    agent.detach(find.block(request, block_id))
+    agent = lookups.agent(request, agent_id)
+    agent.detach(lookups.block(request, block_id))
     return agent_state(agent)
 
 
@@ -241,7 +241,7 @@ def attach(agent: Agent, block: Block) -> None:
 
 def mine_only(request: HttpRequest, block: Block) -> None:
     """403 where a block was only given to the person."""
-    if block.owner_id != find.person(request).pk:
+    if block.owner_id != lookups.person(request).pk:
         raise Refused(403, f"The block '{block.label}' is somebody else's; they can change that.")
 
 
@@ -256,7 +256,7 @@ def change(request: HttpRequest, block: Block, data: BlockChange) -> None:
     settings = {name: given[name] for name in SETTINGS if name in given}
     if settings:
         mine_only(request, block)
-    editor = Editor.person(find.person(request), Editor.API)
+    editor = Editor.person(lookups.person(request), Editor.API)
     with transaction.atomic():
         hold_expected(request, block, data.version, editor)
         grows = settings.get("limit", 0) >= block.limit

@@ -14,12 +14,12 @@ from agents.llm.endpoints import known_models, named_endpoints
 from agents.llm.windows import window_of
 from agents.models import AgentTag, EmbeddingModel
 
-from . import find
+from . import lookups
+from .auth import READ
 from .cursors import Page, part_of
-from .door import READ
 from .schemas.catalogue import EmbeddingModelState, Health, ModelState
 from .schemas.fields import Short
-from .states import EMBEDDING_DIM
+from .serializers import EMBEDDING_DIM
 
 router = Router(tags=["catalogue"])
 VERSION = "0.16.8"  # of the wire, which SDKs may look at
@@ -114,7 +114,7 @@ def embeddings(request: HttpRequest) -> list[dict[str, Any]]:
 @router.get("/tags/", auth=READ, response=list[str], operation_id="list_tags")
 def tags(request: HttpRequest, wanted: Query[WantedTags]) -> list[str]:
     """The tags of a person's agents."""
-    user = find.person(request)
+    user = lookups.person(request)
     rows: QuerySet[AgentTag] = AgentTag.objects.filter(agent__owner=user, agent__deleted_at=None)
     searched = wanted.query_text or wanted.name
     if searched:

@@ -9,16 +9,16 @@ from ninja import Body, Query, Router
 
 from agents.models import Agent, Identity
 
-from . import find, ids
+from . import ids, lookups
+from .auth import READ, WRITE
 from .cursors import Page, page_of
-from .door import READ, WRITE
 from .errors import conflict
-from .identity_states import State, identity_states
+from .identity_serializers import State, identity_states
 from .schemas.agents import AgentState
 from .schemas.blocks import BlockState
 from .schemas.fields import Done, Short
 from .schemas.identities import IdentityChange, IdentityState, IdentityType, NewIdentity, Properties
-from .states import agent_state, agent_states, block_state
+from .serializers import agent_state, agent_states, block_state
 
 router = Router(tags=["identities"])
 ONE = "/identities/{identity_id}"
@@ -42,7 +42,7 @@ def state(identity: Identity) -> State:
 @router.get("/identities/", auth=READ, response=list[IdentityState], operation_id="list_identities")
 def index(request: HttpRequest, wanted: Query[Wanted]) -> list[State]:
     """Identities, the newest first."""
-    identities: QuerySet[Identity] = find.identities(request)
+    identities: QuerySet[Identity] = lookups.identities(request)
     if wanted.name is not None:
         identities = identities.filter(name__icontains=wanted.name)
     if wanted.identifier_key is not None:
@@ -56,40 +56,40 @@ def index(request: HttpRequest, wanted: Query[Wanted]) -> list[State]:
 @router.get("/identities/count", auth=READ, response=int, operation_id="count_identities")
 def count(request: HttpRequest) -> int:
     """How many identities there are."""
-    return find.identities(request).count()
+    return lookups.identities(request).count()
 
 
 @router.post("/identities/", auth=WRITE, response=IdentityState, operation_id="create_identity")
 def create(request: HttpRequest, data: NewIdentity) -> State:
     """Make an identity; 409 where there is one of its key."""
-    identity = Identity(owner=find.person(request))
+    identity = Identity(owner=lookups.person(request))
     return stored(request, identity, data, replace=True)
 
 
 @router.put("/identities/", auth=WRITE, response=IdentityState, operation_id="upsert_identity")
 def upsert(request: HttpRequest, data: NewIdentity) -> State:
     """Make an identity, or let what is given take the place of what the one of its key has."""
-    found = find.identities(request).filter(identifier_key=data.identifier_key).first()
-    identity = found or Identity(owner=find.person(request))
+    found = lookups.identities(request).filter(identifier_key=data.identifier_key).first()
+    identity = found or Identity(owner=lookups.person(request))
     return stored(request, identity, data, replace=True)
 
 
 @router.get(ONE, auth=READ, response=IdentityState, operation_id="retrieve_identity")
 def retrieve(request: HttpRequest, identity_id: str) -> State:
     """An identity."""
-    return state(find.identity(request, identity_id))
+    return state(lookups.identity(request, identity_id))
 
 
 @router.patch(ONE, auth=WRITE, response=IdentityState, operation_id="modify_identity")
 def modify(request: HttpRequest, identity_id: str, data: IdentityChange) -> State:
     """Change an identity. Agents, blocks and properties that are given come to those it has."""
-    return stored(request, find.identity(request, identity_id), data, replace=False)
+    return stored(request, lookups.identity(request, identity_id), data, replace=False)
 
 
 @router.delete(ONE, auth=WRITE, response=Done, operation_id="delete_identity")
 def delete(request: HttpRequest, identity_id: str) -> dict[str, str]:
     """Delete an identity; its agents and blocks stay."""
-    identity = find.identity(request, identity_id)
+    identity = lookups.identity(request, identity_id)
     done = {"message": f"Identity id={ids.named('identity', identity.pk)} successfully deleted"}
     identity.delete()
     return done
@@ -100,7 +100,7 @@ def delete(request: HttpRequest, identity_id: str) -> dict[str, str]:
 )
 def put_properties(request: HttpRequest, identity_id: str, data: Body[Properties]) -> State:
     """Give an identity these properties, in place of those it had."""
-    identity = find.identity(request, identity_id)
+    identity = lookups.identity(request, identity_id)
     identity.change(replace=True, properties=[each.model_dump() for each in data])
     return state(identity)
 
@@ -111,14 +111,14 @@ def stored(
     """Store what was given. 409 for a key that another has, 404 for an agent that is not there."""
     given = data.model_dump(exclude_none=True)
     key = given.get("identifier_key", identity.identifier_key)
-    if find.identities(request).filter(identifier_key=key).exclude(pk=identity.pk).exists():
+    if lookups.identities(request).filter(identifier_key=key).exclude(pk=identity.pk).exists():
         words = f"You already have an identity with the key '{key}'; PUT /v1/identities/ changes it"
         raise conflict(f"{words}.")
     agent_ids, block_ids = (given.pop(name, None) for name in ("agent_ids", "block_ids"))
     identity.change(
         replace=replace,
-        agents=agent_ids and [find.agent(request, each) for each in agent_ids],
-        blocks=block_ids and [find.block(request, each) for each in block_ids],
+        agents=agent_ids and [lookups.agent(request, each) for each in agent_ids],
+        blocks=block_ids and [lookups.block(request, each) for each in block_ids],
         **given,
     )
     return state(identity)
@@ -132,10 +132,10 @@ def stored(
 )
 def agents(request: HttpRequest, identity_id: str, wanted: Query[Page]) -> list[State]:
     """The agents of an identity, the newest first."""
-    identity = find.identity(request, identity_id)
-    held = Agent.objects.visible_to(find.person(request)).filter(identities=identity)
+    identity = lookups.identity(request, identity_id)
+    held = Agent.objects.visible_to(lookups.person(request)).filter(identities=identity)
     found = page_of(held, wanted, lambda text: ids.uuid_of("agent", text))
-    return agent_states(found, find.person(request))
+    return agent_states(found, lookups.person(request))
 
 
 @router.get(
@@ -143,8 +143,8 @@ def agents(request: HttpRequest, identity_id: str, wanted: Query[Page]) -> list[
 )
 def blocks(request: HttpRequest, identity_id: str, wanted: Query[Page]) -> list[State]:
     """The blocks of an identity, the newest first."""
-    identity = find.identity(request, identity_id)
-    held = find.blocks(request).filter(identities=identity)
+    identity = lookups.identity(request, identity_id)
+    held = lookups.blocks(request).filter(identities=identity)
     found = page_of(held, wanted, lambda text: ids.uuid_of("block", text))
     return [block_state(block) for block in found]
 
@@ -157,8 +157,8 @@ def blocks(request: HttpRequest, identity_id: str, wanted: Query[Page]) -> list[
 )
 def attach(request: HttpRequest, agent_id: str, identity_id: str) -> State:
     """Say that an agent is an identity's."""
-    agent = find.agent(request, agent_id)
-    find.identity(request, identity_id).agents.add(agent)
+    agent = lookups.agent(request, agent_id)
+    lookups.identity(request, identity_id).agents.add(agent)
     return agent_state(agent)
 
 
@@ -170,14 +170,14 @@ def attach(request: HttpRequest, agent_id: str, identity_id: str) -> State:
 )
 def detach(request: HttpRequest, agent_id: str, identity_id: str) -> State:
     """Say that an agent is an identity's no more."""
-    agent = find.agent(request, agent_id)
-    find.identity(request, identity_id).agents.remove(agent)
+    agent = lookups.agent(request, agent_id)
+    lookups.identity(request, identity_id).agents.remove(agent)
     return agent_state(agent)
 
 
 def holding_only(request: HttpRequest, agent: Agent, identity_ids: list[str]) -> None:
     """Have the agent be just these identities'."""
-    wanted = [find.identity(request, each) for each in identity_ids]
+    wanted = [lookups.identity(request, each) for each in identity_ids]
     with transaction.atomic():
         agent.identities.set(wanted)
 
@@ -188,7 +188,7 @@ def of_identities(
     """The identities that a list is asked for by; None where it is asked for by none."""
     if identity_id is None and identifier_keys is None:
         return None
-    found: QuerySet[Identity] = find.identities(request)
+    found: QuerySet[Identity] = lookups.identities(request)
     if identifier_keys is not None:
         found = found.filter(identifier_key__in=identifier_keys)
     if identity_id is not None:

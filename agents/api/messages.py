@@ -12,13 +12,14 @@ from ninja import Query, Router
 from agents.models import Event, Message, Run
 from agents.models.message import storable
 
-from . import find, ids
-from .answering import stream, whole
-from .conversion import convert
-from .door import CHAT, READ, WRITE
+from . import ids, lookups
+from .auth import CHAT, READ, WRITE
+from .content import text_of, valid
 from .errors import conflict, invalid, not_found
-from .recall import Wanted, page
-from .run_states import run_state
+from .list_messages import Wanted, page
+from .messages_out import convert
+from .responses import stream, whole
+from .run_serializers import run_state
 from .schemas.agents import AgentState
 from .schemas.fields import Json
 from .schemas.messages import (
@@ -34,8 +35,7 @@ from .schemas.messages import (
 from .schemas.runs import RunState
 from .searching import flat, searched
 from .sending import begun
-from .states import agent_state
-from .words import text_of, valid
+from .serializers import agent_state
 
 router = Router(tags=["messages"])
 AGENT = "/agents/{agent_id}"
@@ -103,7 +103,7 @@ def create_async(request: HttpRequest, agent_id: str, data: Request) -> dict[str
 )
 def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[dict[str, Any]]:
     """What was said."""
-    return page(find.agent(request, agent_id), wanted)
+    return page(lookups.agent(request, agent_id), wanted)
 
 
 @router.post("/messages/search", auth=READ, response=list[Json], operation_id="search_all_messages")
@@ -140,11 +140,11 @@ def modify(
 
     A step that sent the message as it was can then no longer show its request as proven.
     """
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     if message_id == ids.system_message(agent.pk):
         words = "The system message is compiled of the agent's 'system' and its memory"
         raise conflict(f"{words}; change those.")
-    row = find.message(agent, message_id)
+    row = lookups.message(agent, message_id)
     if row.status == Message.Status.DRAFT:
         raise conflict("The message is still being written; wait until its run has ended.")
     if data.content is None and data.reasoning is None:
@@ -171,7 +171,7 @@ def modify(
 )
 def cancel(request: HttpRequest, agent_id: str, data: Cancelling | None = None) -> dict[str, str]:
     """Stop the run that goes on and take back those that wait; or only those of `run_ids`."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     runs = agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED])
     if data and data.run_ids is not None:
         runs = runs.filter(pk__in=[ids.key_of("run", each) for each in data.run_ids])
@@ -190,11 +190,11 @@ def cancel(request: HttpRequest, agent_id: str, data: Cancelling | None = None) 
 def reset(request: HttpRequest, agent_id: str, data: Resetting | None = None) -> dict[str, Any]:
     """Forget all that was said, for good; memory stays. 409 while a run goes on."""
     with transaction.atomic():
-        agent = find.agent(request, agent_id).locked()
+        agent = lookups.agent(request, agent_id).locked()
         if agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED]).exists():
             raise conflict("A run of the agent goes on; cancel it first, or wait until it ends.")
         agent.messages.all().delete()
         agent.runs.all().delete()
         agent.record(Event.of(Event.Kind.RESET))
         agent.configure(context_from=0, message_count=0, rewritten=agent.rewritten + 1)
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))

@@ -13,12 +13,12 @@ from agents.models import Editor, Passage
 from agents.search import hybrid
 from agents.search.scope import Passages
 
-from . import find, ids
+from . import ids, lookups
+from .auth import READ, WRITE
 from .cursors import MOST, Page, page_of
-from .door import READ, WRITE
 from .schemas.fields import Done, Many
 from .schemas.passages import FoundPassages, NewPassage, PassageChange, PassageState
-from .states import passage_state
+from .serializers import passage_state
 
 router = Router(tags=["archival memory"])
 MEMORY = "/agents/{agent_id}/archival-memory"
@@ -46,7 +46,7 @@ class Search(BaseModel):
 @router.get(MEMORY, auth=READ, response=list[PassageState], operation_id="list_passages")
 def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[dict[str, Any]]:
     """An agent's passages, the oldest first; with `search` the best found first."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     if wanted.search:
         found = hybrid.search(Passages(agent), wanted.search, min(wanted.limit, 100))
         return [passage_state(row) for row, _ in found.rows]
@@ -58,8 +58,8 @@ def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[di
 @router.post(MEMORY, auth=WRITE, response=list[PassageState], operation_id="create_passage")
 def create(request: HttpRequest, agent_id: str, data: NewPassage) -> list[dict[str, Any]]:
     """Put a text away. The answer is a list, as the wire has it, with this one passage."""
-    agent = find.agent(request, agent_id)
-    by = Editor.person(find.person(request), Editor.API)
+    agent = lookups.agent(request, agent_id)
+    by = Editor.person(lookups.person(request), Editor.API)
     made = Passage.insert(agent, data.text, data.tags, by=by, created_at=aware(data.created_at))
     return [passage_state(made)]
 
@@ -68,7 +68,7 @@ def create(request: HttpRequest, agent_id: str, data: NewPassage) -> list[dict[s
 def search(request: HttpRequest, agent_id: str, wanted: Query[Search]) -> dict[str, Any]:
     """The passages that fit a query best, by words and, where a model is set, by meaning."""
     scope = Passages(
-        find.agent(request, agent_id),
+        lookups.agent(request, agent_id),
         aware(wanted.start_datetime),
         aware(wanted.end_datetime),
         tuple(wanted.tags or ()),
@@ -97,16 +97,16 @@ def modify(
     request: HttpRequest, agent_id: str, memory_id: str, data: PassageChange | None = None
 ) -> list[dict[str, Any]]:
     """Change a passage's text, tags or both."""
-    passage = find.passage(find.agent(request, agent_id), memory_id)
+    passage = lookups.passage(lookups.agent(request, agent_id), memory_id)
     if data:  # letta-client 0.1.324 sends none
-        passage.edit(data.text, data.tags, by=Editor.person(find.person(request), Editor.API))
+        passage.edit(data.text, data.tags, by=Editor.person(lookups.person(request), Editor.API))
     return [passage_state(passage)]
 
 
 @router.delete(f"{MEMORY}/{{memory_id}}", auth=WRITE, response=Done, operation_id="delete_passage")
 def delete(request: HttpRequest, agent_id: str, memory_id: str) -> dict[str, str]:
     """Delete a passage."""
-    passage = find.passage(find.agent(request, agent_id), memory_id)
+    passage = lookups.passage(lookups.agent(request, agent_id), memory_id)
     passage.remove()
     return {"message": f"Passage id={ids.numbered('passage', passage.pk)} successfully deleted"}
 

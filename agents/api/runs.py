@@ -11,14 +11,14 @@ from ninja import Query, Router
 from agents.models import Run
 from agents.runs.ways_on import retry
 
-from . import find, ids
-from .answering import stream
-from .conversion import convert
+from . import ids, lookups
+from .auth import CHAT, READ, WRITE
 from .cursors import Page, ordered, page_of, part_of
-from .door import CHAT, READ, WRITE
 from .errors import conflict
-from .follow import WHOLE, usage
-from .run_states import STATUSES, run_state, step_state
+from .messages_out import convert
+from .responses import stream
+from .run_serializers import STATUSES, run_state, step_state
+from .run_stream import WHOLE, usage
 from .schemas.fields import Many, Short
 from .schemas.messages import MessageState, Told, Usage
 from .schemas.runs import Following, Retrying, RunState, StepState
@@ -40,7 +40,7 @@ class Wanted(Page):
 @router.get("/runs/", auth=READ, response=list[RunState], operation_id="list_runs")
 def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
     """Runs, the newest first."""
-    runs = find.runs(request).select_related("agent")
+    runs = lookups.runs(request).select_related("agent")
     named = [*(wanted.agent_ids or []), *([wanted.agent_id] if wanted.agent_id else [])]
     if named:
         runs = runs.filter(agent__in=[ids.uuid_of("agent", each) for each in named])
@@ -66,7 +66,7 @@ def active(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
 @router.get("/runs/{run_id}", auth=READ, response=RunState, operation_id="retrieve_run")
 def retrieve(request: HttpRequest, run_id: str) -> dict[str, Any]:
     """A run; of one that failed, `metadata.ways_on` says what can be done about it."""
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     state = run_state(run)
     if ways := ways_on(run):
         state["metadata"] |= {"ways_on": ways}
@@ -76,7 +76,7 @@ def retrieve(request: HttpRequest, run_id: str) -> dict[str, Any]:
 @router.post("/runs/{run_id}/retry", auth=CHAT, response=RunState, operation_id="retry_run")
 def retry_run(request: HttpRequest, run_id: str, data: Retrying) -> dict[str, Any]:
     """Go on with a run that failed, in one of its `ways_on`; 409 where it is over."""
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     leave_out, make_room = data.way == "leave_out", data.way == "make_room"
     if not retry(run, leave_out=leave_out, make_room=make_room):
         raise conflict("The run is over: it did not fail, or something was said since.")
@@ -86,7 +86,7 @@ def retry_run(request: HttpRequest, run_id: str, data: Retrying) -> dict[str, An
 @router.delete("/runs/{run_id}", auth=WRITE, response=RunState, operation_id="delete_run")
 def delete(request: HttpRequest, run_id: str) -> dict[str, Any]:
     """Stop a run that goes on, or take back one that waits; 409 for one that is over."""
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     told = run_state(run)
     if run.status == Run.Status.QUEUED and run.withdraw():
         return told | {"status": "cancelled"}
@@ -105,7 +105,7 @@ def delete(request: HttpRequest, run_id: str) -> dict[str, Any]:
 )
 def messages_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """What was said in a run, oldest first unless `order` is "desc" by name."""
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     wires = convert(run.said, run.agent, Told())
     return part_of(ordered(request, wires), wanted, lambda wire: wire["id"])
 
@@ -118,7 +118,7 @@ def messages_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> l
 )
 def steps_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """A run's steps, oldest first unless `order` is "desc" by name."""
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     for step in run.taken:
         step.run = run
     states = [step_state(step) for step in run.taken]
@@ -128,7 +128,7 @@ def steps_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> list
 @router.get("/runs/{run_id}/usage", auth=READ, response=Usage, operation_id="retrieve_run_usage")
 def usage_of_run(request: HttpRequest, run_id: str) -> dict[str, Any]:
     """The tokens a run took."""
-    return usage(find.run(request, run_id))
+    return usage(lookups.run(request, run_id))
 
 
 @router.post(
@@ -143,7 +143,7 @@ def follow(request: HttpRequest, run_id: str, data: Following) -> HttpResponseBa
 
     If that was a piece of a message, what follows comes in pieces too.
     """
-    run = find.run(request, run_id)
+    run = lookups.run(request, run_id)
     pings, after = data.include_pings, data.starting_after
     return stream(
         request, run, Told(), tokens=after % (WHOLE + 1) not in (0, WHOLE), pings=pings, after=after

@@ -11,8 +11,8 @@ from agents.search import hybrid
 from agents.search.across import agents_with
 from agents.search.scope import Messages
 
-from . import find, ids
-from .conversion import convert
+from . import ids, lookups
+from .messages_out import convert
 from .passages import aware
 from .schemas.messages import MessageSearch, Told
 
@@ -22,9 +22,9 @@ Found = tuple[dict[str, Any], str, float | None, Message]
 
 def searched(request: HttpRequest, data: MessageSearch) -> list[Found]:
     if data.agent_id:
-        agents = [find.agent(request, data.agent_id)]
+        agents = [lookups.agent(request, data.agent_id)]
     else:
-        agents = agents_with(find.person(request), data.query, SEARCHED)
+        agents = agents_with(lookups.person(request), data.query, SEARCHED)
     found: list[Found] = []
     for agent in agents:
         scope = Messages(agent, aware(data.start_date), aware(data.end_date))

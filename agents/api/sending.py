@@ -9,18 +9,18 @@ from uuid import uuid4
 from django.http import HttpRequest
 
 from agents.models import Agent, Approval, Run
-from agents.models.statements import key as key_of
-from agents.models.statements import read
+from agents.models.prepared_sql import key as key_of
+from agents.models.prepared_sql import read
 
-from . import find
+from . import lookups
+from .content import text_of, valid
 from .errors import conflict, invalid
 from .schemas.messages import NewMessage, Request
-from .words import text_of, valid
 
 
 def begun(request: HttpRequest, agent_id: str, data: Request) -> Run:
     """The run that answers; the one there is already if the request came before."""
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     given = data.messages or []
     if data.input is not None:
         given = [*given, NewMessage(content=data.input)]
@@ -74,7 +74,7 @@ def approved(request: HttpRequest, agent: Agent, given: NewMessage) -> Run:
             continue
         status = Approval.Status.APPROVED if yes else Approval.Status.REFUSED
         why = (word.reason if word else None) or given.reason or ""
-        approval.decide(status, by=find.person(request), reason=why)
+        approval.decide(status, by=lookups.person(request), reason=why)
     run.refresh_from_db()
     run.agent = agent
     return run

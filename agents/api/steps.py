@@ -9,18 +9,18 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from agents.requests import sent
+from agents.memory.sent_requests import sent
 
-from . import find, ids
-from .conversion import convert
+from . import ids, lookups
+from .auth import READ
 from .cursors import Page, ordered, page_of, part_of
-from .door import READ
 from .errors import not_found
-from .run_states import step_state
+from .messages_out import convert
+from .run_serializers import step_state
 from .schemas.fields import Short
 from .schemas.messages import MessageState, Told
 from .schemas.runs import StepMetrics, StepState, Trace
-from .states import agent_id as id_of
+from .serializers import agent_id as id_of
 
 router = Router(tags=["runs"])
 
@@ -37,7 +37,7 @@ class WantedSteps(Page):
 @router.get("/steps/", auth=READ, response=list[StepState], operation_id="list_steps")
 def steps(request: HttpRequest, wanted: Query[WantedSteps]) -> list[dict[str, Any]]:
     """Steps, the newest first."""
-    rows = find.steps(request)
+    rows = lookups.steps(request)
     if wanted.agent_id:
         rows = rows.filter(run__agent=ids.uuid_of("agent", wanted.agent_id))
     if wanted.model is not None:
@@ -53,7 +53,7 @@ def steps(request: HttpRequest, wanted: Query[WantedSteps]) -> list[dict[str, An
 @router.get("/steps/{step_id}", auth=READ, response=StepState, operation_id="retrieve_step")
 def step(request: HttpRequest, step_id: str) -> dict[str, Any]:
     """A step."""
-    return step_state(find.step(request, step_id))
+    return step_state(lookups.step(request, step_id))
 
 
 @router.get(
@@ -67,7 +67,7 @@ def messages_of_step(
     request: HttpRequest, step_id: str, wanted: Query[Page]
 ) -> list[dict[str, Any]]:
     """What was said in a step."""
-    found = find.step(request, step_id)
+    found = lookups.step(request, step_id)
     wires = convert(found.said, found.run.agent, Told())
     return part_of(ordered(request, wires), wanted, lambda wire: wire["id"])
 
@@ -80,7 +80,7 @@ def messages_of_step(
 )
 def metrics(request: HttpRequest, step_id: str) -> dict[str, Any]:
     """How long a step took."""
-    found = find.step(request, step_id)
+    found = lookups.step(request, step_id)
     seconds = found.seconds
     return {
         "id": ids.numbered("step", found.pk),
@@ -95,7 +95,7 @@ def metrics(request: HttpRequest, step_id: str) -> dict[str, Any]:
 @router.get("/steps/{step_id}/trace", auth=READ, response=Trace, operation_id="retrieve_trace")
 def trace(request: HttpRequest, step_id: str) -> dict[str, Any]:
     """The request that was sent, byte for byte what its SHA-256 was made of, and the answer."""
-    found = find.step(request, step_id)
+    found = lookups.step(request, step_id)
     request_sent = sent(found)
     if request_sent is None:
         raise not_found("trace of step", step_id)

@@ -14,16 +14,16 @@ from pydantic import BaseModel
 from agents.models import Agent, Tool
 from agents.models.tool import LONGEST_RETURN
 from agents.tools import ToolError, attaching
-from agents.tools.trying import try_out
+from agents.tools.dry_run import try_out
 
-from . import find
+from . import lookups
+from .auth import READ, TOOLS, WRITE
 from .cursors import Page, part_of
-from .door import READ, TOOLS, WRITE
 from .errors import Refused, conflict, invalid, not_found
 from .schemas.agents import AgentState
 from .schemas.fields import Json, Many, Short
 from .schemas.tools import NewTool, Ran, SourceToRun, ToolChange, ToolState
-from .states import (
+from .serializers import (
     agent_state,
     built_in_state,
     built_in_tools,
@@ -53,18 +53,18 @@ class Wanted(Page):
 @router.put("/tools/", auth=TOOLS, response=ToolState, operation_id="upsert_tool")
 def upsert(request: HttpRequest, data: NewTool) -> dict[str, Any]:
     """Make a tool of its source, or give the one of the same name a new source."""
-    return own_tool_state(attaching.upsert(find.person(request), **fields(data)))
+    return own_tool_state(attaching.upsert(lookups.person(request), **fields(data)))
 
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
 def create(request: HttpRequest, data: NewTool) -> dict[str, Any]:
     """Make a tool of its source; 409 where there is one of its name."""
-    tool = Tool(owner=find.person(request), **fields(data))
+    tool = Tool(owner=lookups.person(request), **fields(data))
     tool.clean()
-    if find.tools(request).filter(name=tool.name).exists():
+    if lookups.tools(request).filter(name=tool.name).exists():
         raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
     given = {name: getattr(tool, name) for name in ("source", *Tool.SETTINGS)}
-    return own_tool_state(attaching.create(find.person(request), **given))
+    return own_tool_state(attaching.create(lookups.person(request), **given))
 
 
 def fields(data: NewTool | ToolChange) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
 
 
 def filtered(request: HttpRequest, wanted: Wanted) -> list[dict[str, Any]]:
-    own = [] if wanted.return_only_letta_tools else find.tools(request).order_by("-created_at")
+    own = [] if wanted.return_only_letta_tools else lookups.tools(request).order_by("-created_at")
     states = [own_tool_state(tool) for tool in own]
     states += [built_in_state(tool) for tool in built_in_tools().values()]
     checks = {
@@ -127,10 +127,10 @@ def add_base_tools(request: HttpRequest) -> list[dict[str, Any]]:
 @router.post("/tools/run", auth=TOOLS, response=Ran, operation_id="run_tool_from_source")
 def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
     """Run a function in the sandbox; what it would change in an agent's memory is not kept."""
-    owner = find.person(request)
+    owner = lookups.person(request)
     row = Tool(owner=owner, name=data.name or "", source=data.source_code)
     row.clean()
-    agent = find.agent(request, data.agent_id) if data.agent_id else Agent(owner=owner, name="")
+    agent = lookups.agent(request, data.agent_id) if data.agent_id else Agent(owner=owner, name="")
     returned, error, stdout = "", "", ""
     try:
         prepared = try_out(owner, row, agent, data.args).prepared
@@ -162,7 +162,7 @@ def retrieve(request: HttpRequest, tool_id: str) -> dict[str, Any]:
 def any_tool(request: HttpRequest, given: str) -> Tool | str:
     """A person's own tool, or the name of one that memoryweb brings."""
     by_id = {tool_id(name): name for name in built_in_tools()}
-    return by_id[given] if given in by_id else find.tool(request, given)
+    return by_id[given] if given in by_id else lookups.tool(request, given)
 
 
 def brought_state(name: str) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def delete(request: HttpRequest, tool_id: str) -> None:
 )
 def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """The tools an agent may call."""
-    states = tool_states(find.agent(request, agent_id))
+    states = tool_states(lookups.agent(request, agent_id))
     return part_of(states, wanted, lambda state: state["id"])
 
 
@@ -221,12 +221,12 @@ def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[d
 )
 def attach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
     """Let an agent call a tool."""
-    agent, tool = find.agent(request, agent_id), any_tool(request, tool_id)
+    agent, tool = lookups.agent(request, agent_id), any_tool(request, tool_id)
     try:
         attaching.attach(agent, tool if isinstance(tool, str) else tool.name)
     except ValidationError as error:
         raise conflict(error.messages[0]) from None
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))
 
 
 @router.patch(
@@ -237,9 +237,9 @@ def attach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
 )
 def detach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
     """Take a tool from an agent, and the rules that name it."""
-    agent, tool = find.agent(request, agent_id), any_tool(request, tool_id)
+    agent, tool = lookups.agent(request, agent_id), any_tool(request, tool_id)
     attaching.detach(agent, tool if isinstance(tool, str) else tool.name)
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))
 
 
 class Approval(BaseModel):
@@ -268,8 +268,8 @@ def set_approval(
     wanted = data.requires_approval if data else requires_approval
     if wanted is None:
         raise invalid("requires_approval", "Say true or false.")
-    agent = find.agent(request, agent_id)
+    agent = lookups.agent(request, agent_id)
     if tool_name not in agent.tools:
         raise not_found("tool", tool_name)
     attaching.set_approval(agent, tool_name, wanted)
-    return agent_state(find.agent(request, agent_id))
+    return agent_state(lookups.agent(request, agent_id))

@@ -14,7 +14,7 @@ from agents.models.editing import as_sentence
 
 from .errors import Refused, conflict
 from .schemas.blocks import BlockState
-from .states import block_state
+from .serializers import block_state
 
 
 def etag_of(state: dict[str, Any]) -> str:

@@ -13,10 +13,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from agents import bell
-from agents.background import in_thread
+from agents.asyncio_bridge import in_thread
 from agents.models.lease import adapted
 from agents.models.limits import check_requests
+
+from . import publisher
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 3.0  # how often it is looked at, told or not
@@ -76,6 +77,6 @@ class Login:
             except Exception:  # the database is away, say; commands fail until it is back
                 logger.warning("Whether a log-in has ended is not known.", exc_info=True)
 
-    def tell(self, carried: Sequence[bell.Carried]) -> None:
+    def tell(self, carried: Sequence[publisher.Carried]) -> None:
         """It may have ended: look now."""
         self.told.set()

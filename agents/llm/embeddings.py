@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from openai import BadRequestError, UnprocessableEntityError
 
-from agents import background
+from agents import asyncio_bridge
 
 from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
 from .errors import in_words
@@ -53,7 +53,7 @@ def embed(texts: list[str], seconds: float) -> np.ndarray:
         return [each.embedding for each in sorted(answer.data, key=lambda each: each.index)]
 
     try:
-        vectors = asyncio.run_coroutine_threadsafe(ask(), background.loop()).result()
+        vectors = asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
         made = np.array(vectors, dtype=np.float32)
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
         if made.ndim != 2 or len(made) != len(texts) or not np.isfinite(made).all():

@@ -13,7 +13,7 @@ from typing import Any
 
 from openai import OpenAIError
 
-from agents import background
+from agents import asyncio_bridge
 
 from .endpoints import Endpoint
 
@@ -47,6 +47,6 @@ def context_length(endpoint: Endpoint, model: str, seconds: float) -> int | None
         return int(own.group(1)) if own else None
 
     try:
-        return asyncio.run_coroutine_threadsafe(ask(), background.loop()).result()
+        return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
     except (OpenAIError, AttributeError, TypeError, ValueError):
         return None

@@ -22,7 +22,7 @@ from django.conf import settings
 from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
 from openai._streaming import ServerSentEvent, SSEDecoder
 
-from agents import background
+from agents import asyncio_bridge
 
 from .answer import Answer
 from .endpoints import Endpoint, ModelError
@@ -68,7 +68,7 @@ class ModelCall:
         self._ready = threading.Event()
         self._error: ModelError | None = None
         self._done = threading.Event()
-        self._task = asyncio.run_coroutine_threadsafe(self._stream(), background.loop())
+        self._task = asyncio.run_coroutine_threadsafe(self._stream(), asyncio_bridge.loop())
 
     def wait(self, seconds: float, until: float = 0.0) -> list[Delta] | None:
         """What came: waits `seconds` for a first piece, then till `until` (monotonic) for more.
@@ -138,7 +138,7 @@ def client(endpoint: Endpoint) -> AsyncOpenAI:
     """The endpoint's client; made and used on the background loop only."""
     transport: httpx2.AsyncClient = DefaultAsyncHttpxClient(verify=_certificates())
     if endpoint.is_demo:
-        from .demo import DemoTransport
+        from .demo.model import DemoTransport
 
         transport = httpx2.AsyncClient(transport=DemoTransport())
     return AsyncOpenAI(
@@ -164,6 +164,6 @@ def list_models(endpoint: Endpoint, seconds: float = CONNECT_SECONDS) -> dict[st
         return {model.id: model.to_dict() async for model in models}
 
     try:
-        return asyncio.run_coroutine_threadsafe(ask(), background.loop()).result()
+        return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
     except Exception as error:
         raise in_words(error, endpoint) from error

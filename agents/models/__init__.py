@@ -13,8 +13,8 @@ from .event import Event
 from .identity import Identity
 from .limits import LimitReached
 from .message import Message, ToolCall
-from .part import Part
 from .passage import Passage
+from .request_text import Part
 from .run import Run
 from .share import BlockShare
 from .step import Step

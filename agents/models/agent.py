@@ -13,19 +13,19 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
 
-from agents import bell
+from agents.live import publisher
 
 from .attachment import Attachment
 from .block import Block
 from .event import Event, advance
 from .limits import check_agents
-from .statements import find, insert, insert_all, key, read, update, values
+from .prepared_sql import find, insert, insert_all, key, read, update, values
 from .step import MOST_BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
-    from agents.memory import Memory
+    from agents.memory.classes import Memory
 
     from .run import Run
 
@@ -181,7 +181,7 @@ class Agent(models.Model):
             event.agent, event.seq = self, seq
         if events:
             insert_all(events)
-            transaction.on_commit(lambda: bell.ring(self, events), robust=True)
+            transaction.on_commit(lambda: publisher.ring(self, events), robust=True)
         return number
 
     def learn_size(self, size: int, tokens: int | None) -> None:
@@ -231,7 +231,7 @@ class Agent(models.Model):
         """Delete the agent for good, and those of its owner's blocks that nobody else has."""
         held = list(self.blocks.filter(owner=self.owner_id, shares=None))
         pk = self.pk
-        transaction.on_commit(lambda: bell.ring_gone(pk), robust=True)
+        transaction.on_commit(lambda: publisher.ring_gone(pk), robust=True)
         self._tell_sharers()
         self.delete()
         for block in held:

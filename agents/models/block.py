@@ -14,18 +14,17 @@ from django.db import models, transaction
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
-from agents import typed
+from agents.text import json_blocks
 
 from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict, as_sentence
 from .event import Event
 from .message import NO_TEXT
-from .statements import find, insert, key, read, update
+from .prepared_sql import find, insert, key, read, update
 
 if TYPE_CHECKING:
-    from agents.sharing import Sharing
-
     from .agent import Agent
     from .block_edit import BlockEdit
+    from .sharing import Sharing
 
 DEFAULT_LIMIT = 2000
 LABEL = re.compile(r"\A[\w./-]+(?: [\w./-]+)*\Z")
@@ -109,10 +108,10 @@ class Block(models.Model):
             raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
         if self.kind == self.Kind.TEXT:
             self.schema = None
-        elif self.schema is not None and (bad_schema := typed.wrong_schema(self.schema)):
+        elif self.schema is not None and (bad_schema := json_blocks.wrong_schema(self.schema)):
             raise ValidationError({"schema": bad_schema})
-        self.value = self.value or typed.empty(self.kind)
-        if reason := typed.wrong(self.kind, self.schema, self.value):
+        self.value = self.value or json_blocks.empty(self.kind)
+        if reason := json_blocks.wrong(self.kind, self.schema, self.value):
             raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
         held = () if self._state.adding else self.attachment_set.exclude(label=self.label)
         for attachment in held:
@@ -258,7 +257,7 @@ class Block(models.Model):
             raise MemoryRefusal(self._over_limit(after))
         if bad := NO_TEXT.search(after):
             raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
-        if reason := typed.wrong(self.kind, self.schema, after):
+        if reason := json_blocks.wrong(self.kind, self.schema, after):
             raise MemoryRefusal(
                 f"Block '{self.label}' holds a JSON {self.kind} and was left as it is: {reason}."
                 " Write its whole new value instead."

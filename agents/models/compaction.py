@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from .event import Event
 from .message import Message, storable
-from .statements import find, key, read
+from .prepared_sql import find, key, read
 
 if TYPE_CHECKING:
     from .agent import Agent

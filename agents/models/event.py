@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection, models
 
-from .statements import key
+from .prepared_sql import key
 
 if TYPE_CHECKING:
     from .agent import Agent

@@ -15,8 +15,8 @@ from .event import Event, advance
 from .lease import Leased
 from .limits import check_queue
 from .message import Message, checked, storable
-from .statements import insert, read, update
-from .statements import key as key_of
+from .prepared_sql import insert, read, update
+from .prepared_sql import key as key_of
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -174,7 +174,7 @@ class Run(Leased):
 
     def _begin(self) -> None:
         """Post the message and hand the run to the engine; with the agent's row held."""
-        from agents import engine
+        from agents.runs import engine
 
         self.status, self.started_at = self.Status.RUNNING, timezone.now()
         self.activity = "Thinking"
@@ -232,7 +232,7 @@ class Run(Leased):
 
     def go_on_after_pause(self) -> None:
         """Hand a waiting run to the engine again; in a transaction that holds its row."""
-        from agents import engine
+        from agents.runs import engine
 
         if self.status != self.Status.WAITING:
             return
@@ -260,14 +260,14 @@ class Run(Leased):
         self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
         if self.kind == self.Kind.MESSAGE and self.status == self.Status.DONE:
-            from agents.reflection import reflect_if_due
+            from agents.runs.reflection import reflect_if_due
 
             reflect_if_due(self.agent)
 
     @transaction.atomic
     def retry(self, *, wants_room: bool = False) -> bool:
         """Go on with a run that failed, if nothing was said since; False if that cannot be."""
-        from agents import engine
+        from agents.runs import engine
 
         agent = self.agent.locked()
         last = agent.last_run()

@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from .block_edit import BlockEdit
 from .event import Event
 from .message import Message, ToolCall
-from .statements import update
+from .prepared_sql import update
 
 if TYPE_CHECKING:
     from .approval import Approval
@@ -48,7 +48,7 @@ class Step(models.Model):
     )
     window = models.PositiveIntegerField(default=0, help_text="The model's context window, tokens.")
     request = models.JSONField(
-        default=dict, help_text="What the request was made of; see agents/requests.py."
+        default=dict, help_text="What the request was made of; see agents/memory/sent_requests.py."
     )
     request_sha256 = models.CharField(max_length=64, blank=True)
     context_bytes = models.PositiveIntegerField(default=0)

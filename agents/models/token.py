@@ -13,7 +13,7 @@ from django.db import models
 from django.utils import timezone
 
 from .message import storable
-from .statements import read
+from .prepared_sql import read
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User

@@ -12,9 +12,10 @@ from agents.llm import Answer, ModelError
 from agents.models import Message, Run, Step
 from agents.models.event import forget_texts
 from agents.models.lease import RunLost
-from agents.models.statements import update
-from agents.runs.ways_on import note_fault
-from agents.tool_calls import Return, answer_call, was_asked
+from agents.models.prepared_sql import update
+
+from .tool_calls import Return, answer_call, was_asked
+from .ways_on import note_fault
 
 logger = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from agents import requests
 from agents.llm import ModelError
+from agents.memory import sent_requests
 from agents.models import Event, Message, Run, Step
-from agents.models.statements import update
+from agents.models.prepared_sql import update
 
 KEY = "at_fault"  # in `Step.request`
 PLACE = re.compile(
@@ -91,7 +91,7 @@ def _leave_out(run: Run, numbers: Iterable[int]) -> None:
 
 def _named_in(said: str, step: Step) -> Fault | None:
     """The messages that a refusal names by a call's id, or by their place in the request."""
-    sent = requests.sent(step)
+    sent = sent_requests.sent(step)
     if sent is None:
         return None
     wires = [(each, json.loads(each.json)) for each in sent.context.history]

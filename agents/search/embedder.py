@@ -19,14 +19,7 @@ from django.db.models import Max, Q
 
 from agents.llm import ModelError
 from agents.llm.embeddings import RefusedTexts, embed, embedding_model
-from agents.models import (
-    Agent,
-    EmbeddingModel,
-    Message,
-    MessageVector,
-    Passage,
-    PassageVector,
-)
+from agents.models import Agent, EmbeddingModel, Message, MessageVector, Passage, PassageVector
 
 from . import pgvector
 from .scope import FOUND, Messages, Passages

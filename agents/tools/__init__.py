@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from agents.memory import CLASSES, Memory
+from agents.memory.classes import CLASSES, Memory
 from agents.models import Agent, Run
 
 from . import archival, core_memory, messaging, recall

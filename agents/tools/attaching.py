@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from agents.memory import CLASSES, Memory
+from agents.memory.classes import CLASSES, Memory
 from agents.models import Agent, Event
 from agents.models.tool import Tool as Row
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from agents.memory import Memory, held_blocks, write_all
+from agents.memory.classes import Memory, held_blocks, write_all
 from agents.models import MemoryRefusal
 
 from .custom.docstring import read_docstring

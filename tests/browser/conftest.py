@@ -20,8 +20,8 @@ from playwright.sync_api import (
     expect,
 )
 
-from tests.fake_openai import FakeOpenAI
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.server import MemoryWeb, eventually
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds; what is awaited comes at once, unless the machine is busy

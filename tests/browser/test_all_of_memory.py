@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import block, button, log, make_agent, say, status
-from tests.server import MemoryWeb
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Chat, button, caught_up
 from tests.browser.test_panel import converse, open_at, panel, queries, tab
-from tests.fake_openai import FakeOpenAI, calls, text
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 

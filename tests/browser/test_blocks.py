@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Chat, block, button, caught_up, log, memory
-from tests.fake_openai import FakeOpenAI, calls, text
-from tests.server import MemoryWeb, dashed, eventually
+from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.server import MemoryWeb, dashed, eventually
 
 pytestmark = pytest.mark.browser
 

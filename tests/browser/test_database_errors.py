@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Chat, block, button, composer, log
-from tests.fake_openai import FakeOpenAI, text
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, text
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 LOCKED = "The database is locked"

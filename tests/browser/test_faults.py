@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Chat, button, composer, log, say
 from tests.browser.test_reload_equals_socket import not_reloaded, same
-from tests.fake_openai import FakeOpenAI, gated, text
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, gated, text
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 RECONNECTING = "Reconnecting…"

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import button, composer, make_agent
-from tests.server import MemoryWeb
-from tests.visitor import PASSWORD
+from tests.support.server import MemoryWeb
+from tests.support.visitor import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.sqlite_only]
 

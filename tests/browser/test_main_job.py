@@ -22,9 +22,9 @@ from tests.browser.conftest import (
     say,
     status,
 )
-from tests.fake_openai import FakeOpenAI, calls, gated, stall, text
-from tests.fake_openai import status as refusal
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, calls, gated, stall, text
+from tests.support.fake_openai import status as refusal
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def fresh(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """
     with ExitStack() as stack:
         if os.environ.get("DATABASE_URL"):
-            from tests.site import own_site
+            from tests.support.site import own_site
 
             site = stack.enter_context(own_site(tmp_path))
             site.worker()

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Chat, button, caught_up, composer, log, say
-from tests.fake_openai import FakeOpenAI, calls, text
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 

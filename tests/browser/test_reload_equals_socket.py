@@ -13,9 +13,17 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from agents.models import Event
 from tests.browser.conftest import Chat, caught_up, log, status
-from tests.fake_openai import FakeOpenAI, calls, gated, reasoning, stall, text, text_and_calls
-from tests.fake_openai import status as refusal
-from tests.server import MemoryWeb, dashed, eventually
+from tests.support.fake_openai import (
+    FakeOpenAI,
+    calls,
+    gated,
+    reasoning,
+    stall,
+    text,
+    text_and_calls,
+)
+from tests.support.fake_openai import status as refusal
+from tests.support.server import MemoryWeb, dashed, eventually
 
 pytestmark = pytest.mark.browser
 

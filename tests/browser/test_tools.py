@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import Chat, block, button, log, say
-from tests.fake_openai import FakeOpenAI, calls, text
-from tests.server import MemoryWeb
+from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.fake_openai import FakeOpenAI
 from tests.sdk.interpreters import VERSIONS, Interpreter, make_pythons
-from tests.server import MemoryWeb
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.server import MemoryWeb
 
 Play = Callable[..., Any]
 

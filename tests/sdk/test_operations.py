@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fake_openai import FakeOpenAI, calls, stall
 from tests.sdk.conftest import Play
+from tests.support.fake_openai import FakeOpenAI, calls, stall
 
 pytestmark = pytest.mark.sdk
 HELLO = calls(("send_message", {"message": "Hello!"}))

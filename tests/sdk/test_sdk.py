@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.fake_openai import FakeOpenAI, calls, text, text_and_calls
 from tests.sdk.conftest import Play
-from tests.server import MemoryWeb
+from tests.support.fake_openai import FakeOpenAI, calls, text, text_and_calls
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.sdk
 BASE_TOOLS = [

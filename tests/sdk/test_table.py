@@ -11,9 +11,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.letta_document import between, table
 from tests.sdk.interpreters import VERSIONS, Interpreter
-from tests.server import MemoryWeb
+from tests.support.letta_document import between, table
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.sdk
 Operation = tuple[str, str]

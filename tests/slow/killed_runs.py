@@ -30,14 +30,14 @@ handed: list[int] = []  # the runs that the engine was given
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     django.setup()
+
     from django.core.management import call_command
     from django.db import connections
 
-    import agents.loop
-    import agents.memory  # noqa: F401  (imported here, as each child would have to)
-    from agents import engine
+    import agents.runs.loop  # noqa: F401  (imported here, as each child would have to)
     from agents.accounts import owner
     from agents.llm import openai
+    from agents.runs import engine
 
     call_command("migrate", verbosity=0)
     owner()
@@ -74,11 +74,11 @@ def killed(transaction: int) -> None:
     """Go on with what the last child left, then execute a run up to its n-th transaction."""
     from django.db import connection
 
-    from agents import engine
     from agents.accounts import owner
-    from agents.loop import run_agent
-    from agents.memory import ChatMemory
+    from agents.memory.classes import ChatMemory
     from agents.models import Agent
+    from agents.runs import engine
+    from agents.runs.loop import run_agent
 
     engine.resume()
     for run_id in handed:

@@ -19,9 +19,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from agents.accounts import owner
-from agents.memory import ChatMemory
+from agents.memory.classes import ChatMemory
 from agents.models import Agent, Editor, Identity, Passage, Run, Tool
-from tests.api_client import PUSH, Api
+from tests.support.api_client import PUSH, Api
 
 pytestmark = pytest.mark.slow
 EXAMPLES = 12  # of each operation
@@ -75,7 +75,7 @@ def something_there(connection_kept: None, monkeypatch: pytest.MonkeyPatch) -> N
     def submit(run: Run) -> None:
         run.end(Run.Reason.ANSWERED)
 
-    monkeypatch.setattr("agents.engine.submit", submit)
+    monkeypatch.setattr("agents.runs.engine.submit", submit)
     agent = Agent.create(owner(), "Tutor", ChatMemory(human="Name: Bob"))
     passage = Passage.insert(agent, "A text", by=Editor.person(owner()))
     run = agent.send("Hello", "key")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.text.highlight import LANGUAGES
-from tests.work import killed_after
+from tests.support.work import killed_after
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ def test_no_single_match_holds_the_server_up(lexer: str) -> None:
     killed_after(
         30,
         "from agents.text import highlight",
-        "from tests.text_shapes import CODE",
+        "from tests.support.text_shapes import CODE",
         "highlight.SECONDS = 0.02",
         "most = highlight.LONGEST",
         f"for shape in CODE.values(): highlight.Highlighter().html(shape(most)[:most], {lexer!r})",

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.fake_openai import FakeOpenAI, calls, gated, stall, text
-from tests.openai_answers import Answer
-from tests.server import ROOT, MemoryWeb, eventually, key_of
+from tests.support.fake_openai import FakeOpenAI, calls, gated, stall, text
+from tests.support.openai_answers import Answer
+from tests.support.server import ROOT, MemoryWeb, eventually, key_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 INTRODUCTION = "I am Sarah and I like cherry pie."

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.consumers import LOGGED_OUT
-from tests.server import MemoryWeb
-from tests.site import own_site
-from tests.visitor import PASSWORD, Visitor, code_of_the_end, say
+from agents.live.consumer import LOGGED_OUT
+from tests.support.server import MemoryWeb
+from tests.support.site import own_site
+from tests.support.visitor import PASSWORD, Visitor, code_of_the_end, say
 
 pytestmark = pytest.mark.slow
 

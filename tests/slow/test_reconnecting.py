@@ -14,9 +14,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
-from tests.fake_openai import FakeOpenAI, Gate, gated, text
-from tests.server import MemoryWeb
-from tests.site import own_site
+from tests.support.fake_openai import FakeOpenAI, Gate, gated, text
+from tests.support.server import MemoryWeb
+from tests.support.site import own_site
 
 pytestmark = pytest.mark.slow
 PAGES = 200

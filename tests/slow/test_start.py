@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_openai import FakeOpenAI, gated, text
-from tests.server import MemoryWeb, eventually
+from tests.support.fake_openai import FakeOpenAI, gated, text
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 

@@ -17,14 +17,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from agents import chores, engine
 from agents.accounts import owner
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
-from agents.management.tables import bring_up_to_date, checkpoint
 from agents.models import Agent
+from agents.runs import engine, periodic
 from agents.search import embedder
 from memoryweb.data_folder import LOCK
+
+from ..tables import bring_up_to_date, checkpoint
 
 MIGRATING = 8283  # the key of Postgres' advisory lock
 MOST_AT_ONCE = 1024  # connections that wait to be accepted
@@ -49,7 +50,7 @@ class Command(BaseCommand):
         resumed = 0 if settings.HOSTED else engine.resume()
         if not settings.HOSTED:
             keep_to_one_core()
-            chores.start()
+            periodic.start()
             embedder.start()
         self.say(host, port, resumed)
         serve(host, port)

@@ -6,9 +6,9 @@ memory it works on, `standins` what it sees of it; `calls` puts them together.
 
 from .annotations import SourceError
 from .calls import ATTEMPTS, CustomTool, Prepared, busy, from_row, own_tools, prepare
-from .drafts import Change, Stale
 from .sandbox import available
 from .source import Definition, read_source
+from .staged import Change, Stale
 
 __all__ = [
     "ATTEMPTS",

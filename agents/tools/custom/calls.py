@@ -14,15 +14,15 @@ from typing import Any
 
 from agents.models import Agent, Passage
 from agents.models.tool import Tool as Row
-from agents.tools.tool import Caller, Tool, ToolError
 
+from ..tool import Caller, Tool, ToolError
 from . import sandbox
 from .annotations import SourceError
-from .drafts import Change, Drafts, Stale
+from .letta_shim import AgentState, client_of, exposed
 from .outcome import cut
 from .program import program
 from .source import read_source
-from .standins import AgentState, client_of, exposed
+from .staged import Change, Drafts, Stale
 
 logger = logging.getLogger(__name__)
 ATTEMPTS = 5  # to keep a call's changes while others write to the same blocks

@@ -13,7 +13,7 @@ from typing import Any
 from agents.models import Passage
 from agents.models.message import storable
 
-from .drafts import Drafts
+from .staged import Drafts
 
 MOST_LISTED = 1_000
 

@@ -11,8 +11,8 @@ from typing import Any, Optional
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from agents.models.tool import LONGEST_SOURCE
-from agents.tools.tool import HEARTBEAT
 
+from ..tool import HEARTBEAT
 from .annotations import Amiss, SourceError, constant, named, type_of
 from .docstring import read_docstring
 

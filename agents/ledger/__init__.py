@@ -1,0 +1,1 @@
+"""The past: who wrote what, the memory at any event, forks, and requests compared."""

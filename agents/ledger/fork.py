@@ -1,0 +1,198 @@
+"""Fork: a new agent with the memory and the messages an agent had right after one of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+
+from agents.models import (
+    Agent,
+    AgentTag,
+    Approval,
+    Block,
+    BlockEdit,
+    Compaction,
+    Event,
+    Message,
+    Part,
+    Passage,
+    Run,
+    Step,
+)
+from agents.models.limits import check_agents
+from agents.text import json_blocks
+
+from .time_travel import PastBlock, blocks_at, ended_at
+
+BATCH = 1000  # rows written at once
+Row = TypeVar("Row", bound=models.Model)
+
+
+@transaction.atomic
+def fork(step: Step, name: str, owner: User) -> Agent:
+    """A new agent as `step` left it: blocks with their ledgers, messages, passages, settings.
+
+    Its blocks are its own, also where those of the first agent are shared.
+    """
+    check_agents(owner)
+    first = step.run.agent
+    agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
+    agent.name = name
+    agent.context_from = (step.request or {}).get("from", 0)
+    agent.save(force_insert=True)
+    AgentTag.put(agent, first.tagged.values_list("tag", flat=True))
+    agent.identities.set(first.identities.filter(owner=owner))
+    past = blocks_at(step)
+    blocks = {block.id: copied_block(agent, block) for block in past}
+    runs = copied_runs(agent, step)
+    steps = copied_steps(step, runs, blocks)
+    copied_ledgers(past, blocks, steps)
+    copied_messages(agent, step, runs, steps)
+    copied_approvals(steps)
+    copied_rest(agent, step, runs)
+    agent.record(Event.of(Event.Kind.AGENT_CHANGED))
+    return agent
+
+
+def copied_block(agent: Agent, past: PastBlock) -> Block:
+    """A block as it was then; of what no ledger keeps, as it is now, if it is still there."""
+    old = Block.objects.filter(pk=past.id).first()
+    settings = {field: getattr(old, field) for field in Block.SETTINGS} if old else {}
+    block = Block(owner=agent.owner, value=past.value, version=past.version, **settings)
+    block.label, block.limit = past.label, max(past.limit, len(past.value))
+    if json_blocks.wrong(block.kind, block.schema, block.value):  # it became a list or object later
+        block.kind, block.schema = Block.Kind.TEXT, None
+    block.save(force_insert=True)
+    if old:
+        block.identities.set(old.identities.filter(owner=agent.owner))
+    agent.hold(block)
+    return block
+
+
+def copied_runs(agent: Agent, step: Step) -> dict[int, Run]:
+    """The runs up to the step's, each over, by the old one's key."""
+    old = Run.objects.filter(agent=step.run.agent, pk__lte=step.run_id)
+    runs = copies(old.exclude(status=Run.Status.QUEUED).order_by("pk"), agent=agent)
+    last = runs[step.run_id]
+    later = Step.objects.filter(run=step.run_id, pk__gt=step.pk).exists()
+    if later or last.status in Run.ACTIVE:
+        last.status, last.reason, last.error = Run.Status.DONE, Run.Reason.FORKED, ""
+        last.activity, last.finished_at = "", ended_at(step)
+        last.save()
+    return runs
+
+
+def copied_steps(step: Step, runs: dict[int, Run], blocks: dict[str, Block]) -> dict[int, Step]:
+    """The steps up to this one, their requests naming the new blocks."""
+    old = Step.objects.filter(run__in=list(runs), pk__lte=step.pk).order_by("pk")
+
+    def change(row: Step) -> None:
+        row.run = runs[row.run_id]
+        for entry in row.request.get("blocks", []):
+            if entry["id"] in blocks:
+                entry["id"] = str(blocks[entry["id"]].pk)
+
+    return copies(old, change)
+
+
+def copied_ledgers(
+    past: Sequence[PastBlock], blocks: dict[str, Block], steps: dict[int, Step]
+) -> None:
+    """The edits of each block up to the version it had."""
+    for block in past:
+        old = BlockEdit.objects.filter(block_id=block.id, version__lte=block.version)
+        undone = dict(old.exclude(undoes=None).values_list("pk", "undoes_id"))
+
+        def change(row: BlockEdit, block: Block = blocks[block.id]) -> None:
+            row.block, row.undoes = block, None
+            row.step = steps.get(row.step_id) if row.step_id else None
+
+        made = copies(old.order_by("version"), change)
+        undoing = [made[pk] for pk, other in undone.items() if other in made]
+        for row, other in zip(undoing, filter(made.__contains__, undone.values()), strict=True):
+            row.undoes = made[other]
+        BlockEdit.objects.bulk_update(undoing, ["undoes"], batch_size=BATCH)
+
+
+def copied_messages(agent: Agent, step: Step, runs: dict[int, Run], steps: dict[int, Step]) -> None:
+    """What was said in the copied runs and steps; a message sent later stays out."""
+    said = models.Q(step__isnull=True) | models.Q(step__in=list(steps))
+    ours = models.Q(run__isnull=True) | models.Q(run__in=list(runs))
+    numbers = Message.objects.filter(step=step).aggregate(last=models.Max("number"))
+    old = Message.objects.filter(said, ours, agent=step.run.agent, number__lte=numbers["last"] or 0)
+
+    def change(row: Message) -> None:
+        row.agent = agent
+        row.run = runs.get(row.run_id) if row.run_id else None
+        row.step = steps.get(row.step_id) if row.step_id else None
+        if row.left_out is not None and row.left_out > agent.message_count:
+            row.left_out = None  # that was later
+        if row.status == Message.Status.DRAFT:
+            row.content, row.reasoning = row.so_far
+            row.status = Message.Status.BROKEN
+
+    agent.message_count = numbers["last"] or 0
+    copies(old.order_by("number"), change)
+    agent.save(update_fields=["message_count"])
+
+
+def copied_approvals(steps: dict[int, Step]) -> None:
+    """What people said of the copied steps' calls; nobody is asked a second time."""
+    decided = Approval.objects.filter(step__in=list(steps)).exclude(status=Approval.Status.PENDING)
+
+    def change(row: Approval) -> None:
+        row.step = steps[row.step_id]
+
+    copies(decided.order_by("pk"), change)
+
+
+def copied_rest(agent: Agent, step: Step, runs: dict[int, Run]) -> None:
+    """Compactions, the parts requests were made of, and passages there were by then."""
+    first, end = step.run.agent, ended_at(step)
+    compactions = Compaction.objects.filter(agent=first, run__in=list(runs))
+    compactions = compactions.filter(created_at__lte=step.started_at).order_by("pk")
+
+    def of_run(row: Compaction) -> None:
+        row.agent, row.run = agent, runs[row.run_id]
+
+    copies(compactions, of_run)
+    copies(Part.objects.filter(agent=first), agent=agent)
+    passages = Passage.objects.filter(agent=first, created_at__lte=end).order_by("pk")
+    agent.passage_count = len(copies(passages, agent=agent, step=None))
+    agent.save(update_fields=["passage_count"])
+
+
+def copies(rows: models.QuerySet[Row], change: Any = None, **changes: Any) -> dict[Any, Row]:
+    """Store copies of rows, with changes, in their order; by the old rows' keys."""
+    kept = list(rows)
+    keys: list[int | UUID] = [row.pk for row in kept]
+    moments = {
+        field.name: [getattr(row, field.name) for row in kept]
+        for field in rows.model._meta.concrete_fields
+        if getattr(field, "auto_now_add", False) or getattr(field, "auto_now", False)
+    }
+    for row in kept:
+        row.pk = None
+        row._state.adding = True
+        for name, value in changes.items():
+            setattr(row, name, value)
+        if change:
+            change(row)
+    rows.model._default_manager.bulk_create(kept, batch_size=BATCH)
+    restamp(rows.model, kept, moments)
+    return dict(zip(keys, kept, strict=True))
+
+
+def restamp(model: type[models.Model], rows: Iterable[Any], moments: dict[str, list[Any]]) -> None:
+    """Give copies the times of what they copy, which storing set to now."""
+    if not moments:
+        return
+    rows = list(rows)
+    for name, times in moments.items():
+        for row, moment in zip(rows, times, strict=True):
+            setattr(row, name, moment)
+    model._default_manager.bulk_update(rows, list(moments), batch_size=BATCH)

@@ -1,0 +1,288 @@
+"""The socket of a page: commands in, fragments out. It never waits for a run.
+
+The page says which agent it shows and up to which event (`follow`); a pump task sends everything
+after it, one frame an event: `{"seq": 7, "kind": …, "content": "<hx-partial …>"}`. What is sent and
+not yet acknowledged is bounded; the rest waits in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.template.loader import render_to_string
+
+from agents.asyncio_bridge import in_thread, on_behalf_of
+from agents.models import Agent, Event, LimitReached
+from agents.models.database_errors import unavailable
+
+from . import fragments, publisher
+from .commands import CommandError, accept_message, find_agent, number, parse, stop_current_run
+from .login import Login, LoginEnded
+
+logger = logging.getLogger(__name__)
+
+MOST_EVENTS = 300  # in flight
+MOST_BYTES = 1_000_000  # in flight
+BATCH = 100  # events read from the log at once
+LOOK_SECONDS = 15.0  # how often the log is looked at, rung or not
+ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
+LOGGED_OUT = 4401  # the code that a socket is closed with when its log-in has ended
+LIST_SECONDS = 0.5  # the list of agents is drawn at most so often
+
+Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
+
+
+class AgentGone(Exception):
+    """The agent a page shows was deleted, or is no longer the person's."""
+
+
+class PageConsumer(AsyncWebsocketConsumer):
+    """One open page of one person."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket, and leave no listener behind, however it ends."""
+        self.agent_id: UUID | None = None
+        self.tasks: list[asyncio.Task[None]] = []
+        self.login = Login(scope)
+        self.user = self.login.user
+        if settings.ACCOUNTS:
+            on_behalf_of.set(self.user.pk)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self.let_go()
+
+    async def connect(self) -> None:
+        self.seq = 0
+        self.carried: deque[publisher.Carried] = deque(maxlen=BATCH)
+        self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
+        self.rung, self.acked = asyncio.Event(), asyncio.Event()
+        self.list_waits = False
+        self.behind = True  # the log has, or may have, what the page has not
+        if not self.user.is_authenticated:
+            await self.close(LOGGED_OUT)
+            return
+        await publisher.join(publisher.of_user(self.user.pk), self.agents_changed)
+        await publisher.join(publisher.of_login(self.user.pk), self.login.tell)
+        await self.accept()
+        self.tasks += [asyncio.create_task(self.pump()), asyncio.create_task(self.guard())]
+
+    async def guard(self) -> None:
+        """End the socket when its log-in has ended."""
+        await self.login.watch()
+        await self.end(LOGGED_OUT)
+
+    async def end(self, code: int) -> None:
+        """Close the socket, and send nothing more."""
+        self.stop_tasks()
+        await self.close(code)
+
+    def stop_tasks(self) -> None:
+        this = asyncio.current_task()
+        for task in self.tasks:
+            if task is not this:
+                task.cancel()
+
+    async def let_go(self) -> None:
+        """Listen no more."""
+        self.stop_tasks()
+        if self.user.is_authenticated:
+            await publisher.leave(publisher.of_user(self.user.pk), self.agents_changed)
+            await publisher.leave(publisher.of_login(self.user.pk), self.login.tell)
+        await self.unfollow()
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Call the handler of a message. Channels' own visits a thread before each, to close
+        database connections; this consumer has none."""
+        await getattr(self, get_handler_name(message))(message)
+
+    # -- commands in ---------------------------------------------------------------------------
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        body: dict[str, Any] = {}
+        try:
+            body = parse(text_data)
+            if not self.was_awaited(body):
+                await self.login.admit()
+            await self.commands()[body["command"]](body)
+        except (CommandError, LimitReached) as error:
+            await self.refuse(str(error), body)
+        except ValidationError as error:
+            await self.refuse(" ".join(error.messages), body)
+        except LoginEnded:
+            await self.end(LOGGED_OUT)
+        except Exception as error:
+            if not (words := unavailable(error)):
+                raise
+            if body.get("command") == "follow":
+                await self.close(1011)  # the page reconnects, and asks again
+                return
+            await self.refuse(f"{words} That was not done; try again in a moment.", body)
+
+    def was_awaited(self, body: dict[str, Any]) -> bool:
+        """Whether a command acknowledges what is in flight, which costs nothing and counts not."""
+        return body["command"] == "ack" and bool(self.in_flight)
+
+    def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        return {
+            "follow": self.follow,
+            "ack": self.ack,
+            "send": self.send_message,
+            "stop": self.stop_run,
+        }
+
+    async def refuse(self, error: str, body: dict[str, Any]) -> None:
+        """Tell the page what was wrong with its command; what was typed stays in the page."""
+        content = render_to_string("agents/_refusal.html", {"error": error})
+        await self.say({"content": content, "refused": body.get("key", "")})
+
+    async def follow(self, body: dict[str, Any]) -> None:
+        """The page shows an agent, as it was at event `after`."""
+        agent = await in_thread(find_agent, self.user, body)
+        await self.unfollow()
+        self.agent_id, self.seq = agent.pk, number(body, "after")
+        self.carried.clear()
+        self.in_flight.clear()
+        self.behind = True
+        await publisher.join(publisher.of_agent(agent.pk), self.agent_changed)
+        await self.say({"following": str(agent.pk)})
+        self.rung.set()
+        self.agents_changed()
+
+    async def unfollow(self) -> None:
+        if self.agent_id:
+            await publisher.leave(publisher.of_agent(self.agent_id), self.agent_changed)
+        self.agent_id = None
+
+    async def ack(self, body: dict[str, Any]) -> None:
+        """The page has drawn everything up to event `seq`."""
+        seq = number(body, "seq")
+        while self.in_flight and self.in_flight[0][0] <= seq:
+            self.in_flight.popleft()
+        self.acked.set()
+
+    async def send_message(self, body: dict[str, Any]) -> None:
+        """A person sends a message; accepted means it is stored."""
+        await in_thread(accept_message, self.user, body)
+        await self.say({"accepted": body["key"]})
+
+    async def stop_run(self, body: dict[str, Any]) -> None:
+        """A person stops the run that goes on."""
+        await in_thread(stop_current_run, self.user, body)
+
+    # -- the bell --------------------------------------------------------------------------------
+
+    def agent_changed(self, carried: list[publisher.Carried]) -> None:
+        self.carried.extend(carried)
+        self.behind = self.behind or not carried
+        self.rung.set()
+
+    def agents_changed(self, carried: Sequence[publisher.Carried] = ()) -> None:
+        if not self.list_waits:
+            self.list_waits = True
+            self.tasks.append(asyncio.create_task(self.send_list()))
+            self.tasks = [task for task in self.tasks if not task.done()]
+
+    async def send_list(self) -> None:
+        """The list of the person's agents, after a moment in which more may have changed."""
+        await asyncio.sleep(LIST_SECONDS)
+        self.list_waits = False
+        await self.say({"content": await in_thread(draw_list, self.user, self.agent_id)})
+
+    # -- fragments out -----------------------------------------------------------------------------
+
+    async def pump(self) -> None:
+        """Send what the log has beyond what was sent, for as long as the socket lives."""
+        try:
+            while True:
+                await self.wait_for_bell()
+                await self.catch_up()
+        except TimeoutError:
+            await self.close(1013)
+        except Exception:  # the page reconnects and asks again
+            logger.exception("A socket's pump broke.")
+            await self.close(1011)
+
+    async def wait_for_bell(self) -> None:
+        """Wait for a ring; look into the log now and then all the same, as a ring may get lost."""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self.rung.wait()
+        except TimeoutError:
+            self.behind = True
+        self.rung.clear()
+
+    async def catch_up(self) -> None:
+        """Send what there is."""
+        try:
+            while self.agent_id and (frames := await self.next_frames()):
+                for frame in frames:
+                    await self.send_frame(*frame)
+        except AgentGone:
+            await self.unfollow()
+            await self.say({"content": render_to_string("agents/events/gone.html")})
+
+    async def next_frames(self) -> list[Frame]:
+        """The next events, drawn; [] if the page has them all.
+
+        Those the bell carried, if they follow on what was sent; else from the log.
+        """
+        if not self.behind:
+            carried = [event for event in self.carried if event["seq"] > self.seq]
+            self.carried.clear()
+            if follow_on(self.seq, carried):
+                return [(event["seq"], event["kind"], event["content"]) for event in carried]
+        agent_id, seq, self.behind = self.agent_id, self.seq, False
+        frames = await in_thread(draw, self.user, agent_id, seq)
+        if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
+            return await self.next_frames()
+        self.behind = self.behind or len(frames) == BATCH
+        return frames
+
+    async def send_frame(self, seq: int, kind: str, content: str) -> None:
+        """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
+        while len(self.in_flight) >= MOST_EVENTS or (
+            self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
+        ):
+            self.acked.clear()
+            await asyncio.wait_for(self.acked.wait(), ACK_SECONDS)
+        self.in_flight.append((seq, len(content)))
+        self.seq = seq
+        await self.say({"seq": seq, "kind": kind, "content": content})
+
+    async def say(self, frame: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(frame))
+
+
+# -- what is done on a thread ----------------------------------------------------------------------
+
+
+def draw_list(user: User, agent_id: UUID | None) -> str:
+    agents = Agent.objects.visible_to(user).with_activity()
+    return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
+
+
+def follow_on(seq: int, carried: list[publisher.Carried]) -> bool:
+    """Whether these are the very next events after `seq`, all drawn; or none."""
+    seqs = [event["seq"] for event in carried]
+    return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in carried)
+
+
+def draw(user: User, agent_id: UUID, seq: int) -> list[Frame]:
+    """The next events of the log after `seq`."""
+    agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
+    if agent is None:
+        raise AgentGone
+    log = Event.objects.filter(agent=agent).after(seq).values_list("seq", "kind", "data")
+    return [(seq, kind, fragments.render(agent, kind, data)) for seq, kind, data in log[:BATCH]]

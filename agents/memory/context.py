@@ -1,0 +1,177 @@
+"""The context: everything the model is sent for one step, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from agents.llm.dialects import STRICTEST, Dialect
+from agents.llm.rendering import Sent, dumps
+from agents.llm.windows import DEFAULT
+from agents.models import Agent, Block, Compaction
+from agents.models.compaction import LONGEST_SUMMARY
+from agents.text.excerpts import shortened
+from agents.tools import Offered, of_agent, schemas, speaks_by_tool
+
+from .classes import compile_blocks, template_of
+from .context_messages import history
+
+SUMMARY_SHARE = 0.1  # of the window: so much a summary may take
+BYTES_PER_TOKEN = 4.0  # until an endpoint has reported what a request of this agent came to
+
+
+class Section(NamedTuple):
+    """A part of the context as a person looks at it; its size in bytes of the request."""
+
+    kind: str
+    name: str
+    text: str
+    size: int
+
+
+@dataclass
+class Context:
+    """What the model is sent: the system message made of four texts, the tools, the messages.
+
+    Sizes are tokens, estimated from the request's bytes at `bytes_per_token`.
+    """
+
+    prompt: str
+    core_memory: str
+    metadata: str
+    summary: str
+    tools: str  # as JSON, "" if there are none
+    history: Sequence[Sent]
+    blocks: Sequence[Block] = ()
+    window: int = DEFAULT
+    bytes_per_token: float = BYTES_PER_TOKEN
+    options: dict[str, Any] = field(default_factory=dict)
+    dialect: Dialect = STRICTEST
+    offered: Sequence[str] = ()  # the tools' names
+
+    @property
+    def system(self) -> str:
+        """The system message."""
+        return "\n\n".join(filter(None, [self.prompt, self.core_memory, self.metadata, self.told]))
+
+    @property
+    def told(self) -> str:
+        """The summary as the model is told it."""
+        return f"<conversation_summary>\n{self.summary}\n</conversation_summary>" * bool(
+            self.summary
+        )
+
+    def body(self, model: str) -> bytes:
+        """The request's body, byte for byte as it is sent."""
+        tools = f'"tools":{self.tools},' if self.tools else ""
+        given = {"stream_options": {"include_usage": True}} if self.dialect.stream_options else {}
+        given |= self.options
+        options = "".join(f"{dumps(name)}:{dumps(value)}," for name, value in given.items())
+        messages = ",".join([dumps({"role": "system", "content": self.system}), *self.parts()])
+        return (
+            f'{{"model":{dumps(model)},"stream":true,{options}{tools}"messages":[{messages}]}}'
+        ).encode()
+
+    def parts(self) -> Iterator[str]:
+        """Each message of the history as JSON."""
+        return (sent.json for sent in self.history)
+
+    @cached_property
+    def fixed(self) -> int:
+        """Bytes of what no compaction can make smaller."""
+        fixed = self.prompt, self.core_memory, self.metadata, self.tools
+        return sum(len(text.encode()) for text in fixed)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of all that is sent, but for the few around the messages."""
+        return self.fixed + len(self.told.encode()) + sum(sent.size for sent in self.history)
+
+    @property
+    def longest_summary(self) -> int:
+        """Characters that a summary may have, so that it never fills the window."""
+        return min(LONGEST_SUMMARY, int(SUMMARY_SHARE * self.window * self.bytes_per_token))
+
+    def tokens(self, size: int | None = None) -> int:
+        """So many bytes, or all, in tokens."""
+        return round((self.size if size is None else size) / self.bytes_per_token)
+
+
+def core_memory(agent: Agent, blocks: list[Block]) -> str:
+    """The agent's blocks through its prompt template."""
+    template = template_of(agent.prompt_template, agent.memory_class)
+    return compile_blocks(blocks, template, agent.owner_id)
+
+
+def compile_context(
+    agent: Agent,
+    window: int | None = None,
+    aside: int | None = None,
+    offered: Offered | None = None,
+    heartbeat: bool | None = None,
+    dialect: Dialect = STRICTEST,
+    at_most: int | None = None,
+    asks: bool = False,
+) -> Context:
+    """What the agent's model would be sent now.
+
+    `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
+    endpoint was found to take; `aside` a run whose messages are not part of the conversation (a
+    reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
+    one, if not as the agent's tools have it; `dialect` the form its endpoint takes;
+    `asks` that it is sent as it is, and not looked at.
+    """
+    blocks = agent.core_memory()
+    compaction = Compaction.newest(agent)
+    offered = offered or Offered(list(of_agent(agent).values()))
+    heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
+    tools = schemas(offered.tools, heartbeat=heartbeat)
+    window = agent.context_window or window or DEFAULT
+    demanded = tools and offered.bound and dialect.tool_choice
+    context = Context(
+        prompt=agent.system_prompt,
+        core_memory=core_memory(agent, blocks),
+        metadata=metadata(agent),
+        summary="",
+        tools=dumps(tools) if tools else "",
+        history=history(agent, dialect, aside, asks=asks),
+        blocks=blocks,
+        window=min(window, at_most) if at_most else window,
+        bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
+        options={"tool_choice": "required"} if demanded else {},
+        dialect=dialect,
+        offered=[tool.name for tool in offered.tools],
+    )
+    if compaction:  # written when the window was larger, perhaps
+        context.summary = shortened(compaction.summary, context.longest_summary)
+    return context
+
+
+def metadata(agent: Agent) -> str:
+    """How much there is outside the context, for the model to know what it could search."""
+    return (
+        "<memory_metadata>\n"
+        f"{agent.message_count:,} messages are in recall memory (all that was ever said),"
+        " the newest of them below.\n"
+        f"{agent.passage_count:,} passages are in archival memory.\n"
+        "</memory_metadata>"
+    )
+
+
+def sections(context: Context) -> list[Section]:
+    """The context in the order the model reads it, for the viewer."""
+    compiled = Section("core_memory", "Core memory", context.core_memory, 0)
+    found = [
+        Section("prompt", "System prompt", context.prompt, 0),
+        compiled,
+        Section("metadata", "Metadata", context.metadata, 0),
+        Section("summary", "Summary", context.told, 0),
+        Section("tools", "Tool definitions", context.tools, 0),
+    ]
+    messages = "\n".join(context.parts())
+    return [
+        *(each._replace(size=len(each.text.encode())) for each in found if each.text),
+        Section("messages", "Messages", messages, sum(sent.size for sent in context.history)),
+    ]

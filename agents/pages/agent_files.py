@@ -1,0 +1,151 @@
+"""Agent files: an agent downloaded as one, and agents made of one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+from uuid import UUID
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET
+
+from agents.agent_file import (
+    LARGEST,
+    AgentFileError,
+    Imported,
+    file_name,
+    import_agent,
+    read,
+    written,
+)
+from agents.agent_file.reading import too_large
+from agents.models import Agent
+from agents.models.event import snapshot
+
+from .request import Request
+from .shell import listed
+
+IN_MEMORY = 1024 * 1024  # bytes of a download; what is larger waits on disk
+CHUNK = 64 * 1024  # bytes sent at once
+MOST_NOTES = 200  # that are shown
+NEWEST = "imported"  # the session's key for the newest import
+
+
+class ImportForm(forms.Form):
+    """A file to make agents of."""
+
+    file = forms.FileField(
+        label="Agent file",
+        help_text=f"A .af file, at most {LARGEST // 1024 // 1024} MB, of Letta's older or newer"
+        " format, or exported here.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".af,.json,application/json"}),
+    )
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Empty: the name that stands in the file."
+    )
+    with_messages = forms.BooleanField(
+        label="Take over the messages",
+        required=False,
+        initial=True,
+        help_text="Without them the agent keeps its memory and begins a new conversation.",
+    )
+
+    def clean_file(self) -> UploadedFile[Any]:
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        if (file.size or 0) > LARGEST:
+            raise ValidationError(too_large(file.size or 0))
+        return file
+
+
+@login_required
+def import_(request: Request) -> HttpResponse:
+    """Make agents of a file.
+
+    POST, multipart: `file`, `name`, `with_messages`. 422 where the file is none.
+    """
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            keep(request, imported_from(request, form.cleaned_data))
+            return redirect("agent_imported")
+        except AgentFileError as error:
+            form.add_error("file", str(error))
+    status = 422 if request.method == "POST" else 200
+    context = {"form": form, **listed(request)}
+    return render(request, "agents/agent_files/import.html", context, status=status)
+
+
+def imported_from(request: Request, given: dict[str, Any]) -> Imported:
+    return import_agent(
+        request.user,
+        read(given["file"].read()),
+        name=given["name"],
+        with_messages=given["with_messages"],
+    )
+
+
+def keep(request: Request, imported: Imported) -> None:
+    """Keep what the import came to for the page that tells it."""
+    notes = imported.notes[:MOST_NOTES]
+    if more := len(imported.notes) - len(notes):
+        notes.append(f"There are {more:,} more notes.")
+    request.session[NEWEST] = {"agents": [str(each.pk) for each in imported.agents], "notes": notes}
+
+
+@login_required
+@require_GET
+def imported(request: Request) -> HttpResponse:
+    """What the newest import made, and what it could not take over."""
+    newest = request.session.get(NEWEST)
+    if newest is None:
+        return redirect("agent_import")
+    made = Agent.objects.visible_to(request.user).filter(pk__in=newest["agents"])
+    context = {"made": made.order_by("created_at"), "notes": newest["notes"], **listed(request)}
+    return render(request, "agents/agent_files/imported.html", context)
+
+
+@login_required
+@require_GET
+def export(request: Request, agent_id: UUID) -> StreamingHttpResponse:
+    """The agent as an agent file."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return download(request, agent)
+
+
+def download(
+    request: HttpRequest, agent: Agent, *, with_messages: bool = True
+) -> StreamingHttpResponse:
+    """An agent as a file, of one moment; written to the end before it is sent."""
+    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
+    with snapshot():
+        now = Agent.objects.get(pk=agent.pk)
+        for piece in written(now, with_messages=with_messages):
+            file.write(piece.encode())
+    size = file.tell()
+    file.seek(0)
+    content = chunks_later(file) if isinstance(request, ASGIRequest) else chunks(file)
+    response = StreamingHttpResponse(content, content_type="application/json")
+    response["Content-Length"] = str(size)
+    response["Content-Disposition"] = f'attachment; filename="{file_name(agent)}"'
+    return response
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+async def chunks_later(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """The same where the server is asynchronous."""
+    with file:
+        while chunk := await asyncio.to_thread(file.read, CHUNK):
+            yield chunk

@@ -1,0 +1,127 @@
+"""Agents: made, changed, deleted, brought back."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.memory.classes import CLASSES
+from agents.models import Agent
+
+from .forms.agent import AgentForm, NewAgentForm
+from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
+from .request import Request
+from .shell import listed
+
+PERSONA = "You are a helpful assistant who remembers what matters to the person."
+
+
+@login_required
+def new(request: Request) -> HttpResponse:
+    """Make an agent."""
+    form = NewAgentForm(request.POST or None)
+    blocks = new_blocks(request)
+    if request.method == "POST" and form.is_valid() and blocks.is_valid():
+        agent = form.create(request.user, blocks.filled())
+        return redirect("agent", agent.pk)
+    context = {"form": form, "blocks": blocks, **listed(request)}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "agents/new.html", context, status=status)
+
+
+def new_blocks(request: Request) -> BaseNewBlocks:
+    """The blocks of the form; at first those of the first memory class.
+
+    `is_fresh` tells which of them nobody has changed, so that another class may take them away.
+    """
+    asked = request.POST.get("memory_class", "")
+    first = first_blocks(asked if asked in CLASSES else next(iter(CLASSES)))
+    if request.method != "POST":
+        blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first))
+        for form in blocks.forms:
+            form.is_fresh = True
+        return blocks
+    blocks = cast("BaseNewBlocks", NewBlocks(request.POST, prefix="blocks"))
+    for form in blocks.forms:
+        typed = {
+            name: str(form[name].value() or "").replace("\r\n", "\n")
+            for name in ("label", "value", "description")
+        }
+        form.is_fresh = any(typed.items() <= block.items() for block in first)
+    return blocks
+
+
+def first_blocks(memory_class: str) -> list[dict[str, Any]]:
+    """The blocks that a new agent of a memory class begins with, as the form's first values."""
+    blocks = CLASSES[memory_class].blank().get_blocks()
+    for block in blocks:
+        if block.label == "persona" and not block.value:
+            block.value = PERSONA
+    return [{name: getattr(block, name) for name in BlockForm.Meta.fields} for block in blocks]
+
+
+@login_required
+@require_GET
+def new_first_blocks(request: Request) -> HttpResponse:
+    """The first blocks of `?memory_class=<name>`, for the form of a new agent."""
+    asked = request.GET.get("memory_class", "")
+    if asked not in CLASSES:
+        raise Http404
+    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first_blocks(asked)))
+    for form in blocks.forms:
+        form.is_fresh = True
+    return render(request, "agents/blocks/_first_blocks.html", {"blocks": blocks})
+
+
+@login_required
+@require_GET
+def new_block(request: Request) -> HttpResponse:
+    """One more empty block for the form of a new agent."""
+    asked = request.GET.get("n", "")[:3]
+    number = min(int(asked) if asked.isdecimal() else 0, 50)
+    context = {"form": new_block_form(number), "number": number}
+    return render(request, "agents/_new_block.html", context)
+
+
+@login_required
+def change(request: Request, agent_id: UUID) -> HttpResponse:
+    """An agent's settings."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    form = AgentForm(request.POST or None, instance=agent)
+    if request.method == "POST" and form.is_valid():
+        get_object_or_404(Agent, pk=agent.pk).configure(**form.cleaned_data)
+        return redirect("agent", agent.pk)
+    context = {"form": form, "agent": agent, **listed(request)}
+    return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def delete(request: Request, agent_id: UUID) -> HttpResponse:
+    """Ask, then delete; the agent can be brought back for 30 days."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    if request.method == "POST":
+        agent.trash()
+        return redirect("agents_deleted")
+    return render(request, "agents/delete.html", {"agent": agent, **listed(request)})
+
+
+@login_required
+@require_GET
+def deleted(request: Request) -> HttpResponse:
+    """Deleted agents that can still be brought back."""
+    trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
+    return render(request, "agents/deleted.html", {"trashed": trashed, **listed(request)})
+
+
+@login_required
+@require_POST
+def restore(request: Request, agent_id: UUID) -> HttpResponse:
+    """Bring a deleted agent back."""
+    agent = get_object_or_404(Agent.objects.trashed_by(request.user), pk=agent_id)
+    agent.restore()
+    return redirect("agent", agent.pk)

@@ -1,0 +1,56 @@
+"""Approvals: a person decides on a tool call that waits."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST
+
+from agents import tools
+from agents.models import Agent, Approval
+from agents.models.approval import checked_arguments
+from agents.tools import ToolError
+
+from .request import Request
+from .runs import done
+
+Decided = Approval.Status
+
+
+@login_required
+@require_POST
+def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
+    """POST: `decision` ("approved" or "refused"), `arguments` if changed, `reason` if refused."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    approval = get_object_or_404(Approval, pk=approval_id, step__run__agent=agent)
+    refused = request.POST.get("decision") != Decided.APPROVED
+    try:
+        arguments = "" if refused else changed_arguments(agent, approval, request)
+    except (ValidationError, ToolError) as error:
+        words = " ".join(getattr(error, "messages", [str(error)]))
+        return render(request, "agents/_refusal.html", {"error": words}, status=422)
+    approval.decide(
+        Decided.REFUSED if refused else Decided.APPROVED,
+        by=request.user,
+        arguments=arguments,
+        reason=request.POST.get("reason", "")[:1000] if refused else "",
+    )
+    return done(request, agent)
+
+
+def changed_arguments(agent: Agent, approval: Approval, request: Request) -> str:
+    """The arguments if the person changed them, else "". An error where they fit no call."""
+    given = request.POST.get("arguments", "").replace("\r\n", "\n").strip()
+    message = approval.step.message
+    calls = message.calls() if message else []
+    call = next((call for call in calls if call.id == approval.tool_call_id), None)
+    if not given or call is None or given == call.pretty().strip():
+        return ""
+    checked = checked_arguments(given)
+    if tool := tools.of_agent(agent).get(call.name):
+        tool.parse(checked, heartbeat=tools.speaks_by_tool(agent))
+    return checked

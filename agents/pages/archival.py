@@ -1,0 +1,293 @@
+"""Archival memory, browsed and searched. `passages` changes it, `archival_changes` follows it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_GET
+
+from agents.models import Agent, MemoryRefusal, Passage
+from agents.models.event import snapshot
+from agents.models.passage import MOST_TAGS
+from agents.search import words
+from agents.search.embedder import progress
+from agents.search.hybrid import search
+from agents.search.scope import Passages
+
+from .history import number
+from .request import Request
+
+PASSAGES_A_PAGE = 30
+RESULTS = 50
+LONGEST_SHOWN = 500  # characters, and
+MOST_LINES = 10  # lines of a passage; the rest is folded
+LONGEST_QUERY = 2_000  # characters
+TAGGED = 2_000  # newest passages whose tags are offered
+TAGS_OFFERED = 24
+MOST_KNOWN = 60  # newest passages of a list that it is told where a new one belongs by
+
+
+# -- what is asked for -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a list shows: what is found by the words `query`, or all, with any or all of `tags`."""
+
+    query: str
+    tags: tuple[str, ...]
+    all_tags: bool
+
+    @classmethod
+    def asked_for(cls, request: Request) -> Filter:
+        """`?q=<words>`, `tags=<typed>` or `tag=<tag>` many times, `all`; whatever that says."""
+        try:
+            typed = tags_typed(request.GET.get("tags", ""))
+        except MemoryRefusal:
+            typed = []
+        tags = dict.fromkeys(tag for tag in [*typed, *request.GET.getlist("tag")] if tag.strip())
+        query = request.GET.get("q", "")[:LONGEST_QUERY]
+        return cls(query, tuple(tags)[:MOST_TAGS], bool(request.GET.get("all")))
+
+    def scope(self, agent: Agent) -> Passages:
+        return Passages(agent, tags=self.tags, all_tags=self.all_tags)
+
+    @property
+    def searches(self) -> bool:
+        return bool(self.query.strip())
+
+    @property
+    def tags_json(self) -> str:
+        return json.dumps(self.tags)
+
+    def address(self, **further: object) -> str:
+        """The part of an address that names this filter, and more."""
+        given = {"q": self.query, "tags": as_typed(self.tags), "all": "1" if self.all_tags else ""}
+        return urlencode({name: value for name, value in {**given, **further}.items() if value})
+
+
+def tags_typed(typed: str) -> list[str]:
+    """Tags as a person types them: `travel, food, "one, with a comma"`."""
+    try:
+        rows = csv.reader([typed.replace("\r", " ").replace("\n", " ")], skipinitialspace=True)
+        return [tag for tag in map(str.strip, next(rows, [])) if tag]
+    except csv.Error:
+        raise MemoryRefusal("The tags are too long; shorten them.") from None
+
+
+def as_typed(tags: Iterable[str]) -> str:
+    """Tags as `tags_typed` reads them."""
+
+    def quoted(tag: str) -> str:
+        tag = " ".join(tag.splitlines())
+        return '"' + tag.replace('"', '""') + '"' if {",", '"'} & {*tag} else tag
+
+    return ", ".join(map(quoted, tags))
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A passage as a list shows it; of a long one `text` is a part."""
+
+    passage: Passage
+    text: str
+
+    @classmethod
+    def of(cls, passage: Passage, query: str = "") -> Entry:
+        """The passage's beginning, or what is around the first word of the query."""
+        said = passage.text
+        if len(said) > LONGEST_SHOWN and query:
+            return cls(passage, words.excerpt(said, query, LONGEST_SHOWN))
+        cut = "\n".join(said[: LONGEST_SHOWN + 1].split("\n")[:MOST_LINES])[:LONGEST_SHOWN]
+        return cls(passage, said if len(cut) == len(said) else f"{cut.rstrip()} …")
+
+    @property
+    def is_long(self) -> bool:
+        return self.text != self.passage.text
+
+    @property
+    def tags(self) -> list[tuple[str, str]]:
+        """Each tag with the part of an address that names all passages with it."""
+        return [(tag, Filter("", (tag,), False).address()) for tag in self.passage.tags]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it reads otherwise than when it was put away."""
+        written = self.passage.updated_at - self.passage.created_at
+        return written.total_seconds() >= 1
+
+
+def page(scope: Passages, before: tuple[datetime, int] | None = None) -> list[Passage]:
+    """The newest passages of a scope, or those before one; one more than a page shows."""
+    where, parameters = scope.conditions()
+    if before:
+        where.append("(r.created_at, r.id) < (%s, %s)")
+        parameters += [connection.ops.adapt_datetimefield_value(before[0]), before[1]]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT r.id FROM {scope.table} r WHERE r.agent_id = %s"
+            f"{''.join(f' AND {each}' for each in where)}"
+            " ORDER BY r.created_at DESC, r.id DESC LIMIT %s",
+            [scope.agent_key, *parameters, PASSAGES_A_PAGE + 1],
+        )
+        keys = [key for (key,) in cursor.fetchall()]
+    return list(of_agent(scope.agent).filter(pk__in=keys))
+
+
+def of_agent(agent: Agent) -> QuerySet[Passage]:
+    """An agent's passages, newest first, with the step each was written in."""
+    rows = Passage.objects.filter(agent=agent).select_related("step__run__agent")
+    return rows.order_by("-created_at", "-pk")
+
+
+def browsed(agent: Agent, asked: Filter, found: list[Passage]) -> dict[str, Any]:
+    """One page of the list and how it goes on. `found` may hold one too many."""
+    shown = found[:PASSAGES_A_PAGE]
+    more = len(found) > PASSAGES_A_PAGE
+    last = {"before": shown[-1].created_at.isoformat(), "id": shown[-1].pk} if more else {}
+    return {
+        "agent": agent,
+        "entries": [Entry.of(passage) for passage in shown],
+        "older": asked.address(**last) if more else "",
+    }
+
+
+def results(agent: Agent, asked: Filter) -> dict[str, Any]:
+    """What a search finds. Not within `snapshot()`: it may ask for the query's vector."""
+    seq = agent.last_seq
+    found = search(asked.scope(agent), asked.query, RESULTS)
+    keys = [passage.pk for passage, _ in found.rows]
+    steps = of_agent(agent).in_bulk(keys)
+    return {
+        "agent": agent,
+        "entries": [Entry.of(steps[key], asked.query) for key in keys if key in steps],
+        "most": len(keys) == RESULTS,
+        "by_words_only": found.semantic is False,
+        "newer": asked.address(after=seq),
+    }
+
+
+def mark(agent: Agent, asked: Filter, known: list[int], more: bool) -> str:
+    """Up to where a list has seen the log, and which passages are its newest."""
+    more = more or len(known) > MOST_KNOWN
+    named = ",".join(map(str, known[:MOST_KNOWN]))
+    return asked.address(after=agent.last_seq, known=named, more="1" if more else "")
+
+
+def listed(agent: Agent, asked: Filter) -> dict[str, Any]:
+    """A list as it begins: the newest, or what is found."""
+    if asked.searches:
+        return {**results(agent, asked), "asked": asked}
+    found = page(asked.scope(agent))
+    shown = [passage.pk for passage in found[:PASSAGES_A_PAGE]]
+    newer = mark(agent, asked, shown, more=len(found) > len(shown))
+    return {**browsed(agent, asked, found), "newer": newer, "asked": asked}
+
+
+def frame(agent: Agent, asked: Filter) -> dict[str, Any]:
+    """What is around the list."""
+    return {
+        "asked": asked,
+        "tags": tags_offered(agent, asked),
+        "newest_only": agent.passage_count > TAGGED,
+        "embedding": embedding(agent),
+        "has_tools": "archival_memory_search" in agent.tools,
+    }
+
+
+def tags_offered(agent: Agent, asked: Filter) -> list[tuple[str, int]]:
+    """The tags of the newest passages with how often they stand there, the most frequent first.
+
+    Those that are asked for come first if they are not among these.
+    """
+    newest = agent.passages.order_by("-created_at", "-pk").values_list("tags", flat=True)[:TAGGED]
+    often = Counter(tag for tags in newest for tag in tags)
+    offered = sorted(often.items(), key=lambda item: (-item[1], item[0]))[:TAGS_OFFERED]
+    there = {tag for tag, _ in offered}
+    return [(tag, often[tag]) for tag in asked.tags if tag not in there] + offered
+
+
+def embedding(agent: Agent) -> dict[str, Any] | None:
+    """How far the vectors are, of how many texts; None where no embedding model is set."""
+    state = progress(agent)
+    if state is None:
+        return None
+    done, total, name = state
+    return {"done": min(done, total), "total": total, "model": name}
+
+
+# -- looking ---------------------------------------------------------------------------------------
+
+
+def tab(request: Request, agent: Agent) -> dict[str, Any]:
+    """The Archival tab; what a search finds is fetched by the page, as it may take its time."""
+    asked = Filter.asked_for(request)
+    return {**frame(agent, asked), **({} if asked.searches else listed(agent, asked))}
+
+
+@login_required
+@require_GET
+def show(request: Request, agent_id: UUID) -> HttpResponse:
+    """The list for a filter."""
+    asked = Filter.asked_for(request)
+    if asked.searches:
+        context = listed(own(request, agent_id), asked)
+        return render(request, "agents/archival/_found.html", context)
+    with snapshot():
+        context = listed(own(request, agent_id), asked)
+        return render(request, "agents/archival/_found.html", context)
+
+
+@login_required
+@require_GET
+def older(request: Request, agent_id: UUID) -> HttpResponse:
+    """The passages before `?before=<time>&id=<id>`, for scrolling down."""
+    asked = Filter.asked_for(request)
+    try:
+        moment = parse_datetime(request.GET.get("before", ""))
+    except ValueError:
+        moment = None
+    before = (moment, number(request, "id")) if moment and moment.tzinfo else None
+    with snapshot():
+        agent = own(request, agent_id)
+        context = browsed(agent, asked, page(asked.scope(agent), before))
+        return render(request, "agents/archival/_entries.html", {**context, "asked": asked})
+
+
+@login_required
+@require_GET
+def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
+    """All of a passage's text."""
+    passage = get_object_or_404(own(request, agent_id).passages, pk=passage_id)
+    return render(request, "agents/archival/_whole.html", {"passage": passage})
+
+
+@login_required
+@require_GET
+def embedded(request: Request, agent_id: UUID) -> HttpResponse:
+    """How far the vectors are."""
+    agent = own(request, agent_id)
+    context = {"agent": agent, "embedding": embedding(agent)}
+    return render(request, "agents/archival/_embedding.html", context)
+
+
+def own(request: Request, agent_id: UUID) -> Agent:
+    agent: Agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return agent

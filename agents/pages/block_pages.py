@@ -1,0 +1,197 @@
+"""Blocks by themselves: those a person owns, whoever holds them, and those they were given.
+
+The templates get a block as `shown`: in their `{% block %}`s, `block` is Django's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Left, Length
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.models import Block, BlockEdit, Editor, MemoryRefusal
+from agents.models.event import snapshot
+from agents.models.share import usable_by
+from agents.models.sharing import sharing_of
+
+from .blocks import change_settings, edit_value, sentence
+from .forms.block import BlockForm, ShareForm
+from .history import EDITS_A_PAGE, NEWEST, number
+from .request import Request
+from .shell import listed
+
+BEGINNING = 300  # characters of a value that the list shows
+
+
+@login_required
+@require_GET
+def index(request: Request) -> HttpResponse:
+    """All blocks a person may use."""
+    with snapshot():
+        usable = usable_by(request.user.pk).defer("value")
+        blocks = list(usable.annotate(begins=Left("value", BEGINNING), length=Length("value")))
+        tell_sharing(request, blocks)
+        context = {
+            "own": [block for block in blocks if block.owner_id == request.user.pk],
+            "given": [block for block in blocks if block.owner_id != request.user.pk],
+            "at_blocks": True,
+            **listed(request),
+        }
+        return render(request, "agents/blocks/index.html", context)
+
+
+def tell_sharing(request: Request, blocks: Sequence[Block]) -> None:
+    sharings = sharing_of(blocks, request.user.pk)
+    for block in blocks:
+        block.sharing = sharings[block.pk]
+
+
+@login_required
+def make(request: Request) -> HttpResponse:
+    """A new block, which no agent holds yet."""
+    form = BlockForm(request.POST or None, instance=Block(owner=request.user))
+    if request.method == "POST" and form.is_valid():
+        return redirect("block", form.save().pk)
+    context = {"form": form, "at_blocks": True, **listed(request)}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "agents/blocks/new.html", context, status=status)
+
+
+@login_required
+@require_GET
+def show(request: Request, block_id: UUID) -> HttpResponse:
+    """A block: its value, who holds it, to whom it was given."""
+    with snapshot():
+        block = usable(request, block_id)
+        return render(request, "agents/blocks/block.html", of_block(request, block))
+
+
+def of_block(request: Request, block: Block, form: ShareForm | None = None) -> dict[str, Any]:
+    """What a block's page is drawn from, with a form to give it to somebody."""
+    tell_sharing(request, [block])
+    newest = block.edits.filter(version=F("block__version")).select_related("step__run__agent")
+    block.newest_edit = newest.first()
+    is_own = block.owner_id == request.user.pk
+    return {
+        "shown": block,
+        "is_own": is_own,
+        "shares": list(block.shares.select_related("user")) if is_own else [],
+        "form": form or ShareForm(block),
+        "at_blocks": True,
+        **listed(request),
+    }
+
+
+@login_required
+def value(request: Request, block_id: UUID) -> HttpResponse:
+    """The editor of a block's value; see `edit_value`."""
+    block = usable(request, block_id)
+    return refreshing(request, edit_value(request, block, reverse("block_value", args=[block.pk])))
+
+
+@login_required
+def configure(request: Request, block_id: UUID) -> HttpResponse:
+    """A block's settings; see `change_settings`."""
+    block = usable(request, block_id)
+    address = reverse("block_configure", args=[block.pk])
+    return refreshing(request, change_settings(request, block, address))
+
+
+def refreshing(request: Request, response: HttpResponse) -> HttpResponse:
+    """The answer of an editor; where it saved, the page, which hears no socket, loads anew."""
+    if request.method == "POST" and response.status_code == 200:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@login_required
+@require_GET
+def history(request: Request, block_id: UUID) -> HttpResponse:
+    """The edits of a block, newest first; `?before=<id>` for older ones."""
+    with snapshot():
+        block = usable(request, block_id)
+        edits = block.edits.filter(pk__lt=number(request, "before") or NEWEST)
+        found = list(edits.select_related("step__run__agent")[: EDITS_A_PAGE + 1])
+        tell_sharing(request, [block])
+        context = {
+            "shown": block,
+            "edits": found[:EDITS_A_PAGE],
+            "older": found[EDITS_A_PAGE - 1].pk if len(found) > EDITS_A_PAGE else None,
+            "first": BlockEdit.objects.filter(block=block, version=1).first(),
+            "at_blocks": True,
+            **listed(request),
+        }
+        return render(request, "agents/blocks/history.html", context)
+
+
+@login_required
+@require_POST
+def restore(request: Request, block_id: UUID, version: int) -> HttpResponse:
+    """Make a version of a block the current one."""
+    block = usable(request, block_id)
+    try:
+        block.restore(version, by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        context = of_block(request, block) | {"error": sentence(refusal)}
+        return render(request, "agents/blocks/block.html", context, status=409)
+    return redirect("block", block.pk)
+
+
+@login_required
+def delete(request: Request, block_id: UUID) -> HttpResponse:
+    """Ask, then delete for good; 409 where an agent holds the block.
+
+    POST: `sure`, without which it asks again.
+    """
+    block = own(request, block_id)
+    status = 200
+    if request.method == "POST":
+        status = 422
+        if request.POST.get("sure"):
+            if delete_unheld(block):
+                return redirect("blocks")
+            status = 409
+    held = block.agents.select_related("owner").order_by("name")
+    context = {
+        "shown": block,
+        "holders": [agent for agent in held if agent.owner_id == request.user.pk],
+        "others": [agent.owner for agent in held if agent.owner_id != request.user.pk],
+        "edits": block.edits.count(),
+        "shares": list(block.shares.select_related("user")),
+        "unsure": status == 422,
+        "at_blocks": True,
+        **listed(request),
+    }
+    return render(request, "agents/blocks/delete.html", context, status=status)
+
+
+@transaction.atomic
+def delete_unheld(block: Block) -> bool:
+    """Delete a block, its ledger and its shares; False, and nothing, where an agent holds it."""
+    try:
+        block.lock()
+    except MemoryRefusal:
+        return True  # somebody was faster
+    if block.agents.exists():
+        return False
+    block.delete()
+    return True
+
+
+def usable(request: Request, block_id: UUID) -> Block:
+    """A block the person may use."""
+    return get_object_or_404(usable_by(request.user.pk).select_related("owner"), pk=block_id)
+
+
+def own(request: Request, block_id: UUID) -> Block:
+    """A block the person owns."""
+    return get_object_or_404(Block, pk=block_id, owner_id=request.user.pk)

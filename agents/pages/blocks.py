@@ -1,0 +1,217 @@
+"""Core memory, edited by hand. The panel itself is re-drawn by the socket, as for everyone."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, VersionConflict
+from agents.models.editing import as_sentence
+from agents.models.share import usable_by
+from agents.models.sharing import sharing_of
+from agents.text import json_blocks
+from agents.text.diff import words_changed
+from agents.text.merge import merged
+
+from .forms.block import BlockForm, BlockSettingsForm
+from .request import Request
+
+
+@login_required
+def edit(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+    """The editor of a block's value in an agent's panel; see `edit_value`."""
+    agent, block = find(request, agent_id, block_id)
+    return edit_value(request, block, reverse("block_edit", args=[agent.pk, block.pk]))
+
+
+def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
+    """The editor of a block's value; saving over somebody else's change asks first.
+
+    POST: `value`, `version` (what the person began from). 409 with both versions and a merge of
+    them where the block has changed since; 422 with the reason where the value cannot be.
+    """
+    context = {"block": block, "address": address}
+    if request.method != "POST":
+        context |= {"value": block.value, "version": block.version}
+        return render(request, "agents/_block_editor.html", context)
+    value = request.POST.get("value", "").replace("\r\n", "\n")
+    version, editor = as_version(request.POST.get("version", "")), Editor.person(request.user)
+    try:
+        with transaction.atomic():
+            block.only_at(version, by=editor)
+            block.set_value(value, by=editor)
+    except VersionConflict:
+        return conflict(request, block, address, value, version)
+    except MemoryRefusal as refusal:
+        context |= {"value": value, "version": version, "error": sentence(refusal)}
+        return render(request, "agents/_block_editor.html", context, status=422)
+    return HttpResponse()  # the editor closes; the socket brings the new value
+
+
+def as_version(text: str) -> int:
+    """A version that somebody sent; -1, which none is, for what is no number."""
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
+def conflict(request: Request, block: Block, address: str, mine: str, version: int) -> HttpResponse:
+    """Both versions and their merge, to choose from."""
+    known = block.edits.filter(version=version + 1).first()
+    base = known.before if known else block.value
+    merge, overlaps = merged(base, mine, block.value)
+    context = {
+        "block": block,
+        "address": address,
+        "mine": mine,
+        "merge": merge,
+        "overlaps": overlaps,
+        "version": block.version,
+        "theirs": words_changed(base, block.value),
+        "newest": block.edits.first(),
+    }
+    return render(request, "agents/_block_conflict.html", context, status=409)
+
+
+@login_required
+@require_POST
+def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
+    """Take an edit back."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    edit = get_object_or_404(BlockEdit, pk=edit_id, block__agents=agent)
+    try:
+        edit.block.undo(edit, by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        context = {"block": edit.block, "error": sentence(refusal)}
+        return render(request, "agents/_block_notice.html", context, status=409)
+    return HttpResponse(status=204)
+
+
+@login_required
+def configure(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+    """A block's settings in an agent's panel; see `change_settings`."""
+    agent, block = find(request, agent_id, block_id)
+    address = reverse("block_settings", args=[agent.pk, block.pk])
+    return change_settings(request, block, address, agent)
+
+
+def change_settings(
+    request: Request, block: Block, address: str, agent: Agent | None = None
+) -> HttpResponse:
+    """Label, kind, limit and the like, which are the owner's to change; 403 for others."""
+    context = {"agent": agent, "block": block, "address": address}
+    if block.owner_id != request.user.pk:
+        status = 403 if request.method == "POST" else 200
+        return render(request, "agents/_block_not_yours.html", context, status=status)
+    form = BlockSettingsForm(request.POST or None, instance=block, auto_id=f"{block.pk}-%s")
+    if request.method == "POST" and form.is_valid():
+        try:
+            save_settings(request, get_object_or_404(usable_by(request.user.pk), pk=block.pk), form)
+            return HttpResponse()
+        except ValidationError as error:
+            form.add_error(None, error)
+        except MemoryRefusal as refusal:
+            form.add_error(None, sentence(refusal))
+    status = 422 if form.errors else 200
+    return render(request, "agents/_block_settings.html", context | {"form": form}, status=status)
+
+
+@transaction.atomic
+def save_settings(request: Request, block: Block, form: BlockSettingsForm) -> None:
+    """Change a block's settings; an empty value becomes an empty list or object with its kind."""
+    block.configure(**form.cleaned_data)
+    block.lock()
+    if not block.value and (empty := json_blocks.empty(block.kind)):
+        block.set_value(empty, by=Editor.person(request.user))
+
+
+@login_required
+def new(request: Request, agent_id: UUID) -> HttpResponse:
+    """A further block for an agent."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    form = BlockForm(
+        request.POST or None, instance=Block(owner=agent.owner), auto_id="new-block-%s"
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                agent.attach(form.save())
+            return HttpResponse()
+        except ValidationError as error:
+            form.add_error(None, error)
+    status = 422 if form.errors else 200
+    return render(request, "agents/_block_new.html", {"agent": agent, "form": form}, status=status)
+
+
+@login_required
+def attach(request: Request, agent_id: UUID) -> HttpResponse:
+    """A block there is already, the person's own or one they were given, for an agent.
+
+    POST: `block`, its id. 404 where the person may not use it; 422 where its label is taken.
+    """
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    error = ""
+    if request.method == "POST":
+        block = get_object_or_404(usable_by(request.user.pk), pk=as_key(request.POST.get("block")))
+        try:
+            attach_usable(agent, block)
+            return HttpResponse()
+        except (ValidationError, MemoryRefusal) as refusal:
+            said = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
+            error = as_sentence(said)
+    others = list(usable_by(request.user.pk).exclude(agents=agent))
+    sharings = sharing_of(others, request.user.pk)
+    for block in others:
+        block.sharing = sharings[block.pk]
+    labels = set(agent.attachments.values_list("label", flat=True))
+    context = {
+        "agent": agent,
+        "error": error,
+        "free": [block for block in others if block.label not in labels],
+        "taken": [block for block in others if block.label in labels],
+    }
+    status = 422 if error else 200
+    return render(request, "agents/_block_attach.html", context, status=status)
+
+
+@transaction.atomic
+def attach_usable(agent: Agent, block: Block) -> None:
+    """Attach a block that the agent's owner may still use; MemoryRefusal if not."""
+    block.lock()
+    if not usable_by(agent.owner_id).filter(pk=block.pk).exists():
+        raise MemoryRefusal(f"The block '{block.label}' is no longer shared with you.")
+    if agent.attachments.filter(block=block).exists():
+        return
+    agent.attach(block)
+
+
+def as_key(asked: str | None) -> UUID | None:
+    """An id that somebody sent; None where it is none."""
+    try:
+        return UUID(asked or "")
+    except ValueError:
+        return None
+
+
+@login_required
+@require_POST
+def detach(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+    """Take a block out of an agent's core memory."""
+    agent, block = find(request, agent_id, block_id)
+    agent.detach(block)
+    return HttpResponse(status=204)
+
+
+def find(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return agent, get_object_or_404(agent.blocks, pk=block_id)
+
+
+def sentence(refusal: MemoryRefusal) -> str:
+    """A refusal as a sentence of its own."""
+    return as_sentence(str(refusal))

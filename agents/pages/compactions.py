@@ -1,0 +1,66 @@
+"""Compactions: what left the context, the summary that stands for it, and making room by hand."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.models import Agent, Compaction, Run
+
+from .request import Request
+from .runs import done
+
+MESSAGES_A_PAGE = 50
+
+
+@login_required
+@require_POST
+def compact(request: Request, agent_id: UUID) -> HttpResponse:
+    """Make room now: everything but the last exchange leaves the context."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    key = request.POST.get("key", "")[:100] or uuid4().hex
+    Run.start(agent, "Compact now", key, Run.Kind.COMPACTION)
+    return done(request, agent)
+
+
+@login_required
+@require_GET
+def messages(request: Request, agent_id: UUID, compaction_id: int) -> HttpResponse:
+    """What left the context, from the message after number `after` on."""
+    compaction = find(request, agent_id, compaction_id)
+    after = request.GET.get("after", "")
+    rows = compaction.messages().order_by("number")
+    rows = rows.filter(number__gt=int(after) if after.isdecimal() and len(after) < 18 else 0)
+    shown = list(rows[: MESSAGES_A_PAGE + 1])
+    more = shown[MESSAGES_A_PAGE - 1].number if len(shown) > MESSAGES_A_PAGE else None
+    context = {"compaction": compaction, "messages": shown[:MESSAGES_A_PAGE], "more": more}
+    return render(request, "agents/_messages.html", context)
+
+
+@login_required
+def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpResponse:
+    """The summary's editor. POST: `summary`."""
+    compaction = find(request, agent_id, compaction_id)
+    context = {"compaction": compaction, "text": compaction.summary, "error": ""}
+    if request.method == "POST":
+        text = request.POST.get("summary", "").replace("\r\n", "\n")
+        try:
+            compaction.rewrite(text, Compaction.Author.PERSON)
+        except ValidationError as error:
+            context |= {"text": text, "error": " ".join(error.messages)}
+            return render(request, "agents/_compaction_editor.html", context, status=422)
+    elif "view" not in request.GET and compaction.is_newest():
+        return render(request, "agents/_compaction_editor.html", context)
+    elif "view" not in request.GET:
+        context["error"] = "A later summary has taken this one in; edit the newest instead."
+    return render(request, "agents/_compaction_text.html", context)
+
+
+def find(request: Request, agent_id: UUID, compaction_id: int) -> Compaction:
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return get_object_or_404(agent.compactions, pk=compaction_id)

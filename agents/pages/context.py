@@ -1,0 +1,112 @@
+"""The context window's tab: what would be sent now as a picture, and what the steps took."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Max
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from agents import tools
+from agents.ledger.time_travel import steps_of
+from agents.llm import ModelError, facts, resolve
+from agents.llm.dialects import STRICTEST, Dialect
+from agents.llm.windows import window_of
+from agents.memory.classes import template_of
+from agents.memory.context import Context, compile_context
+from agents.models import Agent, Event, Run, Step
+from agents.models.event import snapshot
+from agents.text.json import pretty
+
+from .context_chart import Picture, Share, chart, picture
+from .request import Request
+
+KINDS = (  # of events after which the picture is another
+    Event.Kind.STEP_CHANGED,
+    Event.Kind.BLOCK_EDITED,
+    Event.Kind.MEMORY_CHANGED,
+    Event.Kind.COMPACTED,
+    Event.Kind.SUMMARY_CHANGED,
+    Event.Kind.RUN_CHANGED,
+    Event.Kind.AGENT_CHANGED,
+)
+LONGEST_TEXT = 200_000  # characters of a part that are shown
+
+
+def tab(request: Request, agent: Agent) -> dict[str, Any]:
+    """What the tab is drawn from."""
+    drawn = picture_now(agent)
+    return {
+        "picture": drawn,
+        "parts": [(share, address_of(agent, share)) for share in drawn.shares],
+        "chart": chart(agent),
+        "estimated": agent.bytes_per_token is None,
+        "live": " ".join(KINDS),
+    }
+
+
+def address_of(agent: Agent, share: Share) -> str:
+    """Where the text of a part is had."""
+    return reverse("context_part", args=[agent.pk, share.key]) if share.size else ""
+
+
+@login_required
+@require_GET
+def part(request: Request, agent_id: UUID, name: str) -> HttpResponse:
+    """The text of a part of what would be sent now."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        return text_of(request, picture_now(agent), name)
+
+
+def text_of(request: Request, drawn: Picture, name: str) -> HttpResponse:
+    """A part's text, its end where it is very long."""
+    share = next((share for share in drawn.shares if share.key == name and share.size), None)
+    if share is None:
+        raise Http404
+    text = share.text if name not in ("messages", "tools") else in_lines(share)
+    cut = max(len(text) - LONGEST_TEXT, 0)
+    return render(request, "agents/panel/_part_text.html", {"text": text[cut:], "cut": cut})
+
+
+def in_lines(share: Share) -> str:
+    """JSON as it is read: each message of the history stands in a line of its own."""
+    return "\n".join(pretty(line) for line in share.text.split("\n") if line)
+
+
+# -- what would be sent now ------------------------------------------------------------------------
+
+
+def picture_now(agent: Agent) -> Picture:
+    context, model = sent_now(agent)
+    template = template_of(agent.prompt_template, agent.memory_class)
+    return picture(context, list(context.blocks), template, model, agent.owner_id)
+
+
+def sent_now(agent: Agent) -> tuple[Context, str]:
+    """The context as a run that began now would have it, and the model that would answer.
+
+    Asks no endpoint: where only that could say which model answers, the last step's counts.
+    """
+    newest = steps_of(agent).aggregate(newest=Max("pk"))["newest"]
+    last = Step.objects.filter(pk=newest).first() if newest else None
+    run = Run(agent=agent)
+    run.said, run.taken, run.made_room = [], [], []
+    offered = tools.offered(run)
+    try:
+        endpoint, model = resolve(agent.model, ask=False)
+    except ModelError:
+        model, window = (last.model, last.window) if last else (agent.model, None)
+        dialect = Dialect(**last.request.get("dialect", {})) if last else STRICTEST
+        return compile_context(agent, window, offered=offered, dialect=dialect), model
+    window = window_of(endpoint, model, ask=False)
+    if last and (last.model, last.endpoint) == (model, str(endpoint)) and not agent.context_window:
+        window = last.window
+    dialect, at_most = facts.dialect_of(endpoint, model), facts.window_learned(endpoint, model)
+    context = compile_context(agent, window, offered=offered, dialect=dialect, at_most=at_most)
+    return context, model

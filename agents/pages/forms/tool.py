@@ -1,0 +1,271 @@
+"""Forms of tools: a custom tool's source and limits, and the rules for an agent's tool."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+
+from agents.models import Agent
+from agents.models.tool import LONGEST_RETURN, LONGEST_SOURCE, Tool
+from agents.tools.attaching import asks_by_default
+from agents.tools.custom import Definition, SourceError, read_source
+from agents.tools.rules import TYPES, Rule, Rules
+
+from .agent import TextAsTyped
+
+EXAMPLE = '''\
+def note_deadline(agent_state: "AgentState", what: str, date: str, urgent: bool = False):
+    """Note a deadline in core memory, so that it stays in view.
+
+    Args:
+        what (str): What has to be done.
+        date (str): By when, as in 2027-03-31.
+        urgent (bool): Whether it comes before everything else.
+
+    Returns:
+        str: How many lines the block has now.
+    """
+    block = agent_state.memory.get_block("human")
+    line = f"Deadline {date}: {what}" + (" (urgent)" if urgent else "")
+    print("Adding:", line)
+    lines = block.value.splitlines() + [line]
+    agent_state.memory.update_block_value("human", "\\n".join(lines))
+    return f"Noted; the block has {len(lines)} lines."
+'''
+
+
+class ToolForm(forms.Form):
+    """A custom tool as a person writes it. `tool` is theirs: stored, or one to be.
+
+    After `is_valid`, `tool` is what it would be, `definition` what was read off its source, and
+    `line` where that is wrong (1-based; 0 where that is nowhere in particular).
+    """
+
+    source = TextAsTyped(
+        max_length=LONGEST_SOURCE,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 20,
+                "wrap": "off",
+                "spellcheck": "false",
+                "autocapitalize": "off",
+                "autocomplete": "off",
+                "aria-describedby": "source-keys source-error",
+            }
+        ),
+        error_messages={"required": "The source is empty; write a function."},
+    )
+    seconds = forms.FloatField(required=False)
+    megabytes = forms.IntegerField(required=False, label="Megabytes")
+    return_char_limit = forms.IntegerField(
+        required=False,
+        label="Longest return",
+        help_text=f"Characters; the rest is cut off. Empty: {LONGEST_RETURN:,}, the most.",
+    )
+    tags = forms.CharField(
+        required=False, max_length=5000, help_text="For yourself, with commas between them."
+    )
+    default_requires_approval = forms.BooleanField(
+        required=False,
+        label="Needs approval",
+        help_text="You see each call before it is made, whichever agent makes it. An agent’s rules"
+        " may say otherwise.",
+    )
+
+    def __init__(self, *args: Any, tool: Tool, **kwargs: Any) -> None:
+        self.tool, self.line, self.named = tool, 0, tool.name
+        self.definition: Definition | None = None
+        kwargs["initial"] = {
+            "source": tool.source or EXAMPLE,
+            "seconds": tool.seconds,
+            "megabytes": tool.megabytes,
+            "return_char_limit": tool.return_char_limit
+            if tool.return_char_limit < LONGEST_RETURN
+            else None,
+            "tags": ", ".join(tool.tags),
+            "default_requires_approval": tool.default_requires_approval,
+        }
+        super().__init__(*args, **kwargs)
+        self.use_required_attribute = False
+        seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
+        for name, most, unit in (("seconds", seconds, "s"), ("megabytes", megabytes, "MB")):
+            self.fields[name].help_text = f"At most {most:g} {unit}, which it has if this is empty."
+            self.fields[name].widget.attrs |= {"min": 0, "max": most, "step": "any"}
+
+    def clean_tags(self) -> list[str]:
+        tags = (tag.strip() for tag in self.cleaned_data["tags"].split(","))
+        return list(dict.fromkeys(tag for tag in tags if tag))
+
+    def clean_return_char_limit(self) -> int:
+        given = self.cleaned_data["return_char_limit"]
+        return LONGEST_RETURN if given is None else given
+
+    def clean(self) -> None:
+        for field, value in self.changes().items():
+            setattr(self.tool, field, value)
+        if "source" not in self.cleaned_data:
+            return
+        try:
+            read = self.definition = read_source(self.tool.source, self.tool.name)
+            self.tool.name, self.tool.json_schema = read.name, read.schema
+        except SourceError as error:
+            self.line = error.line
+            self.add_error("source", str(error))
+        try:
+            self.tool.full_clean()
+        except ValidationError as error:
+            self.refuse(error)
+
+    def changes(self) -> dict[str, Any]:
+        """What the tool's fields become."""
+        given = {name: self.cleaned_data[name] for name in self.fields if name in self.cleaned_data}
+        if "source" in given:
+            given["source"] = textwrap.dedent(given["source"])
+            given["name"] = self.named if defines(given["source"], self.named) else ""
+        return given
+
+    def refuse(self, error: ValidationError) -> None:
+        """Say what is wrong with the tool; what no field is to blame for is the source's fault."""
+        found = error.error_dict if hasattr(error, "error_dict") else {"": error.error_list}
+        for name, errors in found.items():
+            field = name if name in self.fields else "source"
+            said = errors if name != NON_FIELD_ERRORS else [ValidationError(self.taken())]
+            if field not in self.errors or field != "source":
+                self.add_error(field, said)
+
+    def taken(self) -> str:
+        return f"You have a tool '{self.tool.name}' already; give this function another name."
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether a source has a function of that name at its top."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(n, ast.FunctionDef) and n.name == name for n in body)
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+PLAIN = ["run_first", "exit_loop", "continue_loop", "required_before_exit", "requires_approval"]
+FOLLOWED = {
+    "constrain_child_tools": "must be followed by",
+    "parent_last_tool": "must come right before",
+}
+
+
+class RulesForm(forms.Form):
+    """The rules for one of an agent's tools."""
+
+    exit_loop = forms.BooleanField(
+        required=False, label="Ends the turn", help_text="The agent stops after it."
+    )
+    continue_loop = forms.BooleanField(
+        required=False, label="Lets the turn go on", help_text="The agent has one more step after."
+    )
+    required_before_exit = forms.BooleanField(
+        required=False,
+        label="Must be called before the turn ends",
+        help_text="Until then the agent cannot answer.",
+    )
+    run_first = forms.BooleanField(
+        required=False,
+        label="Must come first",
+        help_text="A run begins with this, or with another one that must come first.",
+    )
+    requires_approval = forms.BooleanField(
+        required=False, label="Needs approval", help_text="You see each call before it is made."
+    )
+    max_count_limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1000,
+        label="At most so often in a run",
+        error_messages={"min_value": "Give a number of calls, 1 or more, or nothing."},
+    )
+    children = forms.MultipleChoiceField(
+        required=False, label="Must be followed by one of", widget=forms.CheckboxSelectMultiple
+    )
+    unlocks = forms.MultipleChoiceField(
+        required=False,
+        label="Must come right before any of",
+        help_text="They may be called right after it only, and after it nothing else.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args: Any, agent: Agent, name: str, **kwargs: Any) -> None:
+        self.agent, self.name = agent, name
+        self.stored = [rule for rule in agent.tool_rules if rule["tool_name"] == name]
+        self.by_default = asks_by_default(agent, name)
+        kinds = {rule["type"] for rule in self.stored}
+        kwargs["initial"] = {kind: kind in kinds for kind in PLAIN} | {
+            "requires_approval": Rules(self.stored).asks(name, by_default=self.by_default),
+            "max_count_limit": most(self.stored),
+            "children": children(self.stored, "constrain_child_tools"),
+            "unlocks": children(self.stored, "parent_last_tool"),
+        }
+        super().__init__(*args, **kwargs)
+        for field in (self.fields["children"], self.fields["unlocks"]):
+            assert isinstance(field, forms.MultipleChoiceField)
+            field.choices = [(each, each) for each in agent.tools]
+
+    def rules(self) -> list[Rule]:
+        """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it, and
+        so do those about a tool's return, which no form makes."""
+        given = self.cleaned_data
+        wanted: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
+        stored = {rule["type"]: rule for rule in self.stored}
+        if self.by_default and "requires_approval" not in wanted:
+            wanted["no_approval"] = {}
+        elif self.by_default and "requires_approval" not in stored:
+            del wanted["requires_approval"]  # the tool itself says it
+        for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
+            if given[field]:
+                wanted[kind] = {"children": given[field]}
+        if given["max_count_limit"]:
+            wanted["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
+        by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
+        return by_return + [
+            {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
+            for kind, more in wanted.items()
+        ]
+
+
+def most(rules: list[Rule]) -> int | None:
+    """How often a tool may be called in a run, by its rules."""
+    limits = [r["max_count_limit"] for r in rules if r["type"] == "max_count_per_step"]
+    return min(limits, default=None)
+
+
+def children(rules: list[Rule], kind: str) -> list[str]:
+    """The tools that a tool's rules of a kind name besides it."""
+    found = [child for rule in rules if rule["type"] == kind for child in rule["children"]]
+    return list(dict.fromkeys(found))
+
+
+def in_words(rules: list[Rule]) -> list[str]:
+    """A tool's rules as a person says them."""
+    kinds = {rule["type"] for rule in rules}
+    said = [TYPES[kind] for kind in (*PLAIN, "no_approval") if kind in kinds]
+    if limit := most(rules):
+        said.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
+    for kind, words in FOLLOWED.items():
+        if named := children(rules, kind):
+            said.append(f"{words} {' or '.join(named)}")
+    return said + [by_return(rule) for rule in rules if rule["type"] == "conditional"]
+
+
+def by_return(rule: Rule) -> str:
+    """A rule about a tool's return, as a person says it."""
+    said = [f"{child} after “{each}”" for each, child in rule["child_output_mapping"].items()]
+    if default := rule.get("default_child"):
+        said.append(f"else {default}")
+    elif rule.get("require_output_mapping"):
+        said.append("else the run fails")
+    return f"is followed by {', '.join(said)}"

@@ -1,0 +1,253 @@
+"""The ledger of an agent's blocks: every edit, restored, undone, and told line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db import connection
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.ledger.blame import blame
+from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
+from agents.models.block_edit import taken_back_by, undos_of
+from agents.models.event import snapshot
+from agents.models.prepared_sql import key
+
+from .blocks import find, sentence
+from .request import Request
+
+EDITS_A_PAGE = 30
+SHOWN_BEFORE = 4  # newer edits shown above one that is looked for
+MOST_TOUCHED = 100  # edits drawn anew at once
+NEWEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An edit as the list shows it, with what later edits made of it."""
+
+    edit: BlockEdit
+    is_current: bool
+    taken_back_by: BlockEdit | None
+    takes_back: BlockEdit | None
+    is_redo: bool
+
+    @property
+    def reversing(self) -> BlockEdit:
+        """The edit to take back where the entry's button is pressed."""
+        return self.taken_back_by or self.edit
+
+    @property
+    def offers_redo(self) -> bool:
+        """Whether that brings back what was undone."""
+        return bool(self.taken_back_by) != bool(self.takes_back and not self.is_redo)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The edits of some of an agent's blocks: of those it holds, or of one of them."""
+
+    agent: Agent
+    blocks: list[Block]
+    only: Block | None
+
+    @classmethod
+    def asked_for(cls, request: Request, agent: Agent) -> Ledger:
+        """The ledger an address names: `?block=<id>`, or all of it."""
+        blocks = agent.core_memory()
+        asked = request.GET.get("block", "")
+        return cls(agent, blocks, next((b for b in blocks if str(b.pk) == asked), None))
+
+    @property
+    def shown(self) -> list[Block]:
+        return [self.only] if self.only else self.blocks
+
+    def page(self, comparison: str = "<=", bound: int = NEWEST) -> list[int]:
+        """Ids of the newest edits whose id compares so, one more than a page shows."""
+        return self._ids(comparison, bound, "DESC", EDITS_A_PAGE + 1)
+
+    def _ids(self, comparison: str, bound: int, order: str, most: int) -> list[int]:
+        """Each block's own share first, or the database looks through the edits of all agents."""
+        if not self.shown:
+            return []
+        share = (
+            f"SELECT id FROM (SELECT id FROM agents_blockedit WHERE block_id = %s"
+            f" AND id {comparison} %s ORDER BY id {order} LIMIT {most}) share"
+        )
+        shares = " UNION ALL ".join([share] * len(self.shown))
+        with connection.cursor() as cursor:
+            given = [value for block in self.shown for value in (key(block), bound)]
+            cursor.execute(f"{shares} ORDER BY 1 {order} LIMIT {most}", given)
+            return [pk for (pk,) in cursor.fetchall()]
+
+    def start_for(self, edit_id: int) -> int | None:
+        """The newest edit of the page that has an edit in its midst; None if that is the first."""
+        newest = self.page()
+        if edit_id in newest[:EDITS_A_PAGE]:
+            return None
+        above = self._ids(">=", edit_id, "ASC", SHOWN_BEFORE + 1)
+        return above[-1] if edit_id in above else None
+
+    def entries(self, ids: Iterable[int]) -> list[Entry]:
+        """Edits with what became of them, newest first."""
+        edits = BlockEdit.objects.filter(pk__in=list(ids)).order_by("-pk")
+        found = list(edits.select_related("block", "step__run__agent"))
+        undos = undos_of({edit.block_id for edit in found})
+        taken_back = taken_back_by(undos)
+        chains = {edit.pk: chain(edit, undos) for edit in found}
+        named = {taken_back[pk] for pk in chains if pk in taken_back}
+        named |= {undone[-1] for undone in chains.values() if undone}
+        rows = BlockEdit.objects.defer("before", "after").in_bulk(named)
+        return [
+            Entry(
+                edit,
+                is_current=edit.version == edit.block.version,
+                taken_back_by=rows.get(taken_back.get(edit.pk, 0)),
+                takes_back=rows.get(chains[edit.pk][-1]) if chains[edit.pk] else None,
+                is_redo=len(chains[edit.pk]) % 2 == 0,
+            )
+            for edit in found
+        ]
+
+    def touched_by(self, new: list[Entry], after: int) -> set[int]:
+        """The edits up to `after` that newer ones have shown in another light."""
+        undos = undos_of({entry.edit.block_id for entry in new})
+        touched = {pk for entry in new for pk in chain(entry.edit, undos)}
+        first = {entry.edit.block_id: entry.edit.version for entry in new}
+        for entry in new:  # newest first, so that the oldest of each block stays
+            first[entry.edit.block_id] = entry.edit.version
+            if entry.edit.restores:
+                touched |= self.numbered(entry.edit.block_id, entry.edit.restores)
+        for block, version in first.items():
+            touched |= self.numbered(block, version - 1)
+        return set(sorted((pk for pk in touched if pk <= after), reverse=True)[:MOST_TOUCHED])
+
+    def numbered(self, block: UUID, version: int) -> set[int]:
+        edits = BlockEdit.objects.filter(block=block, version=version)
+        return set(edits.values_list("pk", flat=True))
+
+    def query(self, **further: int | None) -> str:
+        """The part of an address that names this ledger, and more."""
+        given = {"block": self.only.pk if self.only else None, **further}
+        return urlencode({name: value for name, value in given.items() if value is not None})
+
+
+def chain(edit: BlockEdit, undos: dict[int, int]) -> list[int]:
+    """What an edit takes back, and what that took back, and so on: a redo undoes an undo."""
+    undone = []
+    pk = edit.undoes_id
+    while pk:
+        undone.append(pk)
+        pk = undos.get(pk)
+    return undone
+
+
+def listed(ledger: Ledger, ids: list[int]) -> dict[str, Any]:
+    """One page of a list: its entries, and how it goes on. `ids` may hold one too many."""
+    entries = ledger.entries(ids[:EDITS_A_PAGE])
+    more = len(ids) > EDITS_A_PAGE
+    return {
+        "agent": ledger.agent,
+        "entries": entries,
+        "older": ledger.query(before=ids[EDITS_A_PAGE - 1]) if more else "",
+        "origins": [] if more else origins(ledger.shown),
+    }
+
+
+def origins(blocks: list[Block]) -> list[tuple[Block, str]]:
+    """What blocks were made with, where their ledgers reach back so far."""
+    first = BlockEdit.objects.filter(block__in=[b.pk for b in blocks], version=1)
+    values = dict(first.values_list("block_id", "before"))
+    return [(b, values.get(b.pk, b.value)) for b in blocks if b.pk in values or not b.version]
+
+
+def tab(request: Request, agent: Agent) -> dict[str, Any]:
+    """The History tab: `?block=<id>` for one block, `?edit=<id>` for the page that holds it."""
+    ledger = Ledger.asked_for(request, agent)
+    marked = number(request, "edit")
+    start = ledger.start_for(marked) if marked else None
+    ids = ledger.page("<=", start or NEWEST)
+    newest = ledger.page()[:1] if start else ids[:1]
+    return {
+        **listed(ledger, ids),
+        "blocks": ledger.blocks,
+        "only": ledger.only,
+        "marked": marked,
+        "in_the_past": start is not None,
+        "newer": ledger.query(after=newest[0] if newest else 0, past=1 if start else None),
+    }
+
+
+@login_required
+@require_GET
+def older(request: Request, agent_id: UUID) -> HttpResponse:
+    """The edits `?before=<id>`, for scrolling down."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        ledger = Ledger.asked_for(request, agent)
+        context = listed(ledger, ledger.page("<", number(request, "before")))
+        return render(request, "agents/panel/_edits.html", context)
+
+
+@login_required
+@require_GET
+def newer(request: Request, agent_id: UUID) -> HttpResponse:
+    """What the list has to show since the edit `?after=<id>`: new ones, and those they changed.
+
+    With `past` the list does not begin with the newest, so that new ones do not belong in it.
+    """
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        ledger = Ledger.asked_for(request, agent)
+        after, past = number(request, "after"), "past" in request.GET
+        ids = ledger.page(">", after)
+        if not ids:
+            return HttpResponse(status=204)
+        if len(ids) > EDITS_A_PAGE and not past:
+            context = {"whole": True, **tab(request, agent)}
+        else:
+            new = ledger.entries(ids[:EDITS_A_PAGE])
+            context = {
+                "agent": agent,
+                "entries": [] if past else new,
+                "origins": origins([e.edit.block for e in new if e.edit.version == 1]),
+                "changed": ledger.entries(ledger.touched_by(new, after)),
+                "newer": ledger.query(after=ids[0], past=1 if past else None),
+            }
+        return render(request, "agents/panel/_newer_edits.html", context)
+
+
+@login_required
+@require_POST
+def restore(request: Request, agent_id: UUID, block_id: UUID, version: int) -> HttpResponse:
+    """Make a version of a block the current one."""
+    _, block = find(request, agent_id, block_id)
+    try:
+        block.restore(version, by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        context = {"block": block, "error": sentence(refusal)}
+        return render(request, "agents/_block_notice.html", context, status=409)
+    return HttpResponse(status=204)
+
+
+@login_required
+@require_GET
+def blamed(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+    """Who wrote each line of a block."""
+    with snapshot():
+        agent, block = find(request, agent_id, block_id)
+        context = {"agent": agent, "block": block, "blame": blame(block)}
+        return render(request, "agents/panel/_blame.html", context)
+
+
+def number(request: Request, name: str) -> int:
+    """A number an address names; 0 where it names none."""
+    asked = request.GET.get(name, "")
+    return int(asked) if asked.isdecimal() and len(asked) < 18 else 0

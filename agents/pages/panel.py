@@ -1,0 +1,81 @@
+"""The panel beside the conversation: core memory, which is always there, and the other tabs.
+
+A tab is a row of `TABS` and the template `agents/panel/<name>.html`. It is drawn when it is opened,
+by `?panel=<name>` with the page or by itself, and drawn anew after the events it names. What its
+context function reads from `request.GET` is part of its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_GET
+
+from agents.models import Agent, Event
+from agents.models.event import snapshot
+
+from . import archival, context, history, tools
+from .request import Request
+
+Kind = Event.Kind
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A tab: the name in addresses, the title, what it is drawn from, and when it is drawn anew."""
+
+    name: str
+    title: str
+    context: Callable[[Request, Agent], dict[str, Any]]
+    kinds: tuple[Event.Kind, ...]
+
+    @property
+    def template(self) -> str:
+        return f"agents/panel/{self.name}.html"
+
+
+TABS = (
+    Tab("context", "Context", context.tab, context.KINDS),
+    Tab("archival", "Archival", archival.tab, ()),  # its lists follow the log by themselves
+    Tab("history", "History", history.tab, (Kind.MEMORY_CHANGED,)),
+    Tab("tools", "Tools", tools.tab, (Kind.AGENT_CHANGED, Kind.STEP_CHANGED)),
+)
+
+
+def opened(request: Request, agent: Agent) -> dict[str, Any]:
+    """What the panel is drawn from with the page: the tabs, and the open one's content."""
+    asked = request.GET.get("panel", "")
+    tab = next((tab for tab in TABS if tab.name == asked), None)
+    query = request.GET.copy()
+    for name in ("panel", "step"):
+        query.pop(name, None)
+    return {
+        "tabs": TABS,
+        "open_tab": tab.name if tab else "",
+        "open_query": f"?{query.urlencode()}" if tab and query else "",
+        "open_panel": draw(request, agent, tab) if tab else "",
+    }
+
+
+def draw(request: Request, agent: Agent, tab: Tab) -> str:
+    context = {"agent": agent, **tab.context(request, agent)}
+    return render_to_string(tab.template, context, request)
+
+
+@login_required
+@require_GET
+def show(request: Request, agent_id: UUID, name: str) -> HttpResponse:
+    """A tab by itself."""
+    tab = next((tab for tab in TABS if tab.name == name), None)
+    if tab is None:
+        raise Http404
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        return render(request, tab.template, {"agent": agent, **tab.context(request, agent)})

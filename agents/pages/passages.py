@@ -1,0 +1,127 @@
+"""Passages, changed by hand. The list itself is re-drawn by the socket, as for everyone."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from agents.models import Agent, Editor, MemoryRefusal, Passage
+from agents.models.passage import LONGEST_PASSAGE
+
+from .archival import as_typed, own, tags_typed
+from .blocks import sentence
+from .request import Request
+
+
+def typed_text(request: Request) -> str:
+    return request.POST.get("text", "").replace("\r\n", "\n")
+
+
+@login_required
+def add(request: Request, agent_id: UUID) -> HttpResponse:
+    """Put a text away. POST: `text`, `tags` as a person types them. 422 with the reason."""
+    agent = own(request, agent_id)
+    text, typed = typed_text(request), request.POST.get("tags", "")
+    context = {"address": reverse("archival_add", args=[agent.pk]), "text": text, "tags": typed}
+    if request.method == "POST":
+        try:
+            Passage.insert(agent, text, tags_typed(typed), by=Editor.person(request.user))
+            return HttpResponse()  # the form closes; the socket brings the passage
+        except MemoryRefusal as refusal:
+            return editor(request, context | {"error": sentence(refusal)}, status=422)
+    return editor(request, context)
+
+
+@login_required
+def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
+    """The editor of a passage. POST: `text`, `tags`, `version` (what the person began from).
+
+    409 with both where the passage was changed or deleted since; 422 with the reason where it
+    cannot be so; 404 where there was none to begin with.
+    """
+    agent = own(request, agent_id)
+    if request.method != "POST":
+        passage = agent.passages.filter(pk=passage_id).first()
+        if passage is None:
+            return gone(request)
+        context = {"text": passage.text, "tags": as_typed(passage.tags)}
+        return editor(request, about(agent, passage) | context)
+    context = {"text": typed_text(request), "tags": request.POST.get("tags", "")}
+    try:
+        with transaction.atomic():
+            passage = locked(agent, passage_id)
+            if passage is None:
+                address = reverse("archival_add", args=[agent.pk])
+                return conflict(request, context | {"address": address})
+            context |= about(agent, passage)
+            if request.POST.get("version") != context["version"]:
+                return conflict(request, context)
+            same = context["tags"] == as_typed(passage.tags)
+            tags = passage.tags if same else tags_typed(context["tags"])
+            passage.edit(context["text"], tags, by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        return editor(request, context | {"error": sentence(refusal)}, status=422)
+    return HttpResponse()  # the editor closes; the socket brings the new text
+
+
+@login_required
+def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
+    """Ask whether a passage is to be deleted; POST with its `version` deletes it.
+
+    409 asks again where it was changed since, 404 where it is gone.
+    """
+    agent = own(request, agent_id)
+    if request.method != "POST":
+        passage = agent.passages.filter(pk=passage_id).first()
+        return asked_again(request, agent, passage) if passage else gone(request)
+    with transaction.atomic():
+        passage = locked(agent, passage_id)
+        if passage is None:
+            return gone(request)
+        if request.POST.get("version") != about(agent, passage)["version"]:
+            return asked_again(request, agent, passage, changed=True)
+        passage.remove()
+    return HttpResponse()  # the socket takes it from the list
+
+
+def asked_again(
+    request: Request, agent: Agent, passage: Passage, changed: bool = False
+) -> HttpResponse:
+    """Whether the passage is to be deleted."""
+    address = reverse("archival_delete", args=[agent.pk, passage.pk])
+    context = about(agent, passage) | {"address": address, "changed": changed}
+    return render(request, "agents/archival/_delete.html", context, status=409 if changed else 200)
+
+
+def locked(agent: Agent, passage_id: int) -> Passage | None:
+    """A passage of the agent that nobody else changes until the commit."""
+    return agent.passages.select_for_update().filter(pk=passage_id).first()
+
+
+def about(agent: Agent, passage: Passage) -> dict[str, Any]:
+    return {
+        "passage": passage,
+        "version": passage.updated_at.isoformat(),
+        "address": reverse("archival_edit", args=[agent.pk, passage.pk]),
+    }
+
+
+def editor(request: Request, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    context |= {"limit": LONGEST_PASSAGE}
+    return render(request, "agents/archival/_editor.html", context, status=status)
+
+
+def conflict(request: Request, context: dict[str, Any]) -> HttpResponse:
+    """What was typed beside what the passage says by now, if it is still there."""
+    context |= {"limit": LONGEST_PASSAGE}
+    return render(request, "agents/archival/_conflict.html", context, status=409)
+
+
+def gone(request: Request) -> HttpResponse:
+    return render(request, "agents/archival/_gone.html", status=404)

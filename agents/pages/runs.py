@@ -1,0 +1,122 @@
+"""What a person does in the conversation, by plain POST; the socket does the same."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.models import Agent, Editor, LimitReached, MemoryRefusal, Run
+from agents.models.editing import as_sentence
+from agents.models.event import snapshot
+from agents.runs import ways_on
+from agents.runs.reflection import reflect
+
+from .request import Request
+from .shell import transcript
+
+
+@login_required
+@require_GET
+def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
+    """The runs before one, for scrolling up."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        context = {"agent": agent, **transcript(agent, before=run_id)}
+        return render(request, "agents/_older.html", context)
+
+
+@login_required
+@require_POST
+def send(request: Request, agent_id: UUID) -> HttpResponse:
+    """Accept a message."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    text = request.POST.get("text", "")
+    try:
+        agent.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
+    except LimitReached as limit:
+        response = refused(request, agent, text, str(limit), 429)
+        response.headers["Retry-After"] = str(limit.seconds)
+        return response
+    except ValidationError as error:
+        return refused(request, agent, text, " ".join(error.messages), 422)
+    return done(request, agent)
+
+
+def refused(request: Request, agent: Agent, text: str, error: str, status: int) -> HttpResponse:
+    """Why a message was not sent; without a socket, with the message, to be sent again."""
+    template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
+    context = {"error": error, "agent": agent, "text": text}
+    return render(request, template, context, status=status)
+
+
+@login_required
+@require_POST
+def stop(request: Request, agent_id: UUID) -> HttpResponse:
+    """Stop the run that goes on."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    if run := agent.current_run():
+        run.stop()
+    return done(request, agent)
+
+
+@login_required
+@require_POST
+def reflect_now(request: Request, agent_id: UUID) -> HttpResponse:
+    """Have the agent go over its memory."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    reflect(agent)
+    return done(request, agent)
+
+
+@login_required
+@require_POST
+def undo(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Take back all that a run wrote to memory."""
+    run = find_run(request, agent_id, run_id)
+    try:
+        run.undo_edits(by=Editor.person(request.user))
+    except MemoryRefusal as refusal:
+        context = {"error": as_sentence(str(refusal)), "agent": run.agent}
+        return render(request, "agents/_refusal.html", context, status=409)
+    return done(request, run.agent)
+
+
+@login_required
+@require_POST
+def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Go on with a run that failed. POST: `way`, "leave_out" or "make_room", if not as it was."""
+    run = find_run(request, agent_id, run_id)
+    way = request.POST.get("way", "")
+    ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room")
+    return done(request, run.agent)
+
+
+@login_required
+@require_POST
+def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
+    """Change a message that still waits, or take it back."""
+    run = find_run(request, agent_id, run_id)
+    if "withdraw" in request.POST:
+        run.withdraw()
+        return done(request, run.agent)
+    try:
+        run.rewrite(request.POST.get("text", ""))
+    except ValidationError as error:
+        context = {"error": " ".join(error.messages)}
+        return render(request, "agents/_refusal.html", context, status=422)
+    return done(request, run.agent)
+
+
+def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return get_object_or_404(Run.objects.select_related("agent"), agent=agent, pk=run_id)
+
+
+def done(request: Request, agent: Agent) -> HttpResponse:
+    """The socket brings what changed; without one, the page is loaded anew."""
+    return HttpResponse(status=204) if request.htmx else redirect("agent", agent.pk)

@@ -1,0 +1,191 @@
+"""Time travel: an agent as it was right after one of its steps, to look at and to fork from."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Prefetch
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from agents.ledger import fork as forks
+from agents.ledger import time_travel
+from agents.memory import sent_requests
+from agents.memory.classes import template_of
+from agents.models import Agent, Block, Message, Run, Step
+from agents.models.event import snapshot
+from agents.models.message import storable
+
+from .context import text_of
+from .context_chart import Picture, picture
+from .request import Request
+from .shell import listed
+
+RUNS_SHOWN = 20
+STEPS_SHOWN = 60
+LONGEST_NAME = 100  # characters of an agent's name
+
+
+@login_required
+@require_GET
+def find(request: Request, agent_id: UUID) -> HttpResponse:
+    """Lead to the step of `?at=<number>`, of `?step=<id>`, or to the newest one."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    steps = time_travel.steps_of(agent)
+    at, key = request.GET.get("at", ""), request.GET.get("step", "")
+    if is_number(key):
+        step = get_object_or_404(steps.select_related("run__agent"), pk=int(key))
+        return redirect("past", agent.pk, time_travel.number_of(step))
+    count = steps.count()
+    number = int(at) if is_number(at) else count
+    if number > count:
+        return redirect("agent", agent.pk)
+    if not count:
+        return render(request, "agents/past/none.html", {"agent": agent})
+    return redirect("past", agent.pk, max(number, 1))
+
+
+def is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 18
+
+
+@login_required
+@require_GET
+def show(request: Request, agent_id: UUID, number: int) -> HttpResponse:
+    """The agent after its step of that number; past the last one, the agent itself."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        step = time_travel.step_at(agent, number)
+        if step is None:
+            if not number:
+                raise Http404
+            return redirect("agent", agent.pk)
+        context = then(agent, step, number)
+        if request.htmx:
+            return render(request, "agents/past/_then.html", context)
+        return render(request, "agents/past/show.html", context | listed(request))
+
+
+def then(agent: Agent, step: Step, number: int, **more: Any) -> dict[str, Any]:
+    """What the past is drawn from: blocks, context and transcript, as they were."""
+    steps = time_travel.steps_of(agent).count()
+    moment = timezone.localtime(time_travel.ended_at(step))
+    blocks = time_travel.blocks_at(step)
+    drawn = picture_of(agent, step, blocks)
+    return {
+        "agent": agent,
+        "step": step,
+        "number": number,
+        "steps": steps,
+        "now": steps + 1,
+        "moment": moment.strftime("%-d %b %Y %H:%M:%S %Z"),
+        "blocks": blocks,
+        "picture": drawn,
+        "parts": [(s, part_address(agent, number, s.key) if s.size else "") for s in drawn.shares]
+        if drawn
+        else [],
+        "estimated": not step.prompt_tokens,
+        "fork_name": fork_name(agent, number),
+        **transcript(agent, step),
+        **more,
+    }
+
+
+def part_address(agent: Agent, number: int, name: str) -> str:
+    return reverse("past_part", args=[agent.pk, number, name])
+
+
+def picture_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> Picture | None:
+    """The context as it was sent in the step; None where nothing was kept of it."""
+    sent = sent_requests.sent(step)
+    if sent is None or not sent.context.size:
+        return None
+    held = [
+        Block(
+            pk=UUID(b.id),
+            owner_id=b.owner_id or agent.owner_id,
+            label=b.label,
+            value=b.before,
+            limit=b.limit,
+            description=b.description,
+        )
+        for b in blocks
+    ]
+    template = template_of(agent.prompt_template, agent.memory_class)
+    return picture(sent.context, held, template, step.model, agent.owner_id)
+
+
+@login_required
+@require_GET
+def part(request: Request, agent_id: UUID, number: int, name: str) -> HttpResponse:
+    """The text of a part of the context as it was sent in a step."""
+    with snapshot():
+        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        step = time_travel.step_at(agent, number)
+        drawn = picture_of(agent, step, time_travel.blocks_at(step)) if step else None
+        if drawn is None:
+            raise Http404
+        return text_of(request, drawn, name)
+
+
+# -- the conversation up to a step -----------------------------------------------------------------
+
+
+def transcript(agent: Agent, step: Step) -> dict[str, Any]:
+    """The newest runs up to a step, each with its steps and compactions until then."""
+    older = time_travel.steps_of(agent).filter(pk__lte=step.pk).order_by("-pk")
+    keys = list(older.values_list("pk", flat=True)[: STEPS_SHOWN + 1])
+    own = ("messages", "block_edits__block", "approvals__decided_by")
+    newest_first = Step.objects.filter(pk__in=keys).order_by("-pk").select_related("run")
+    taken = list(newest_first.prefetch_related(*own))
+    cut = len(taken) > STEPS_SHOWN
+    first = taken[-1].run_id if cut else 0
+    runs = list(runs_until(agent, step).filter(pk__gte=first)[: RUNS_SHOWN + 1])
+    shown = runs[:RUNS_SHOWN][::-1]
+    for run in shown:
+        run.taken = [each for each in taken[::-1] if each.run_id == run.pk]
+        if run.pk == step.run_id:
+            end = time_travel.ended_at(step)
+            run.made_room = [c for c in run.compactions.all() if c.created_at <= end]
+    return {
+        "runs": shown,
+        "has_older": cut or len(runs) > RUNS_SHOWN,
+        "goes_on": Step.objects.filter(run=step.run_id, pk__gt=step.pk).exists(),
+    }
+
+
+def runs_until(agent: Agent, step: Step) -> Any:
+    """The runs up to a step's, newest first, with what was said outside their steps."""
+    said = Prefetch("messages", Message.objects.filter(step=None))
+    runs = Run.objects.filter(agent=agent, pk__lte=step.run_id).exclude(status=Run.Status.QUEUED)
+    return runs.order_by("-pk").prefetch_related(said, "compactions")
+
+
+# -- fork ------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_POST
+def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
+    """Make a new agent as this one was after a step. POST: `name`."""
+    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    step = time_travel.step_at(agent, number)
+    if step is None:
+        raise Http404
+    name = storable(request.POST.get("name", "")).strip() or fork_name(agent, number)
+    if len(name) > LONGEST_NAME:
+        error = f"The name has {len(name):,} characters; {LONGEST_NAME} is the most."
+        context = then(agent, step, number, fork_name=name, fork_error=error) | listed(request)
+        return render(request, "agents/past/show.html", context, status=422)
+    return redirect("agent", forks.fork(step, name, request.user).pk)
+
+
+def fork_name(agent: Agent, number: int) -> str:
+    """What a fork is called if nobody says otherwise."""
+    end = f", forked at step {number}"
+    return agent.name[: LONGEST_NAME - len(end)] + end

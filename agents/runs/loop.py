@@ -1,0 +1,251 @@
+"""The loop. There is only this one: browser or script, MemGPT style or plain.
+
+A run is a row, and so is all it did: whoever executes it looks at what is stored and goes on from
+there. A tool call without a return has not run; one with a return has.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+
+from django.db import transaction
+
+from agents import tools
+from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
+from agents.llm.windows import window_of
+from agents.memory import sent_requests
+from agents.memory.compaction import again, compact, is_full, too_large
+from agents.memory.context import Context, compile_context
+from agents.models import Agent, Event, Message, Run, Step
+from agents.models.database_errors import unavailable
+from agents.models.lease import RunLost, RunStopped
+from agents.models.message import Said
+from agents.models.prepared_sql import find, insert, update
+
+from .failures import fail, keep_partial, left_behind, settle, stop, wait_or_fail
+from .tool_calls import call_tools, end_turn
+
+logger = logging.getLogger(__name__)
+
+MOST_TRIES = 20  # of workers at one run; each before the last died over it
+LOOKED_BACK = 1000  # steps, for how much a model has read
+LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
+FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
+
+Kind = Event.Kind
+Reason = Run.Reason
+
+
+def run_agent(run_id: int) -> None:
+    """Execute a run until it ends: a step, its tool calls, the next step."""
+    run = find(Run, run_id)
+    agent = find(Agent, run.agent_id) if run else None
+    if run is None or agent is None or run.status != Run.Status.RUNNING:
+        return
+    run.agent = agent
+    try:
+        run.take()
+        if run.tries > MOST_TRIES:
+            fail(run, f"The server stopped {MOST_TRIES} times while it worked on this message.")
+            return
+        if run.kind == Run.Kind.COMPACTION:
+            make_room(run)
+            return
+        step, failures = left_behind(run, "Interrupted while the model was answering."), 0
+        while run.status == Run.Status.RUNNING:
+            try:
+                step = step or take_step(run)
+                call_tools(run, step)
+                step, failures = None, 0
+            except ModelError as error:
+                step = None
+                if not error.adapted:
+                    failures += 1
+                    wait_or_fail(run, error, failures)
+    except RunStopped:
+        stop(run)
+    except ModelError as error:
+        fail(run, str(error))
+    except RunLost:
+        logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
+    except Exception as error:
+        if unavailable(error):
+            raise  # nothing can be stored on the run now; the engine goes on with it later
+        logger.exception("Run %s failed.", run_id)
+        words = f"memoryweb itself failed ({type(error).__name__}); the server's log says where."
+        run.refresh_from_db()
+        left_behind(run, words)
+        fail(run, words)
+
+
+# -- a step ----------------------------------------------------------------------------------------
+
+
+def take_step(run: Run) -> Step:
+    """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
+    if run.taken:  # for the first step it was read just now
+        run.agent = find(Agent, run.agent_id) or run.agent
+    agent = run.agent
+    endpoint, model = resolve(agent.model)
+    context = fitting_context(run, endpoint, model)
+    body = context.body(model)
+    step, message = begin_step(run, endpoint, model, context, body)
+    call = ModelCall(endpoint, body, context.offered)
+    try:
+        stream(run, message, call)
+        complete(run, step, message, call.answer)
+    except RunStopped:
+        keep_partial(run, step, message, call.answer, Step.Status.STOPPED)
+        raise
+    except ModelError as error:
+        keep_partial(run, step, message, call.answer, Step.Status.FAILED, str(error))
+        error.adapted = learn_from(error, run, context, endpoint, model)
+        raise
+    finally:
+        call.close()
+    facts.confirm(endpoint, model)
+    return step
+
+
+def learn_from(
+    error: ModelError, run: Run, context: Context, endpoint: Endpoint, model: str
+) -> bool:
+    """Take in what an endpoint's refusal tells; whether the next request will be another one."""
+    if not error.too_long:
+        return facts.adapt(endpoint, model, error)
+    run.agent.learn_size(context.size, error.asked)
+    if error.window and not has_read(endpoint, model, error.window, run.taken[-1]):
+        facts.learn_window(endpoint, model, error.window, error.said)
+        context.window = min(context.window, error.window)
+    context.bytes_per_token = run.agent.bytes_per_token or context.bytes_per_token
+    return compact(run, context, endpoint, model, all_but_last=True) is not None
+
+
+def has_read(endpoint: Endpoint, model: str, tokens: int, last: Step) -> bool:
+    """Whether a model took more tokens of late: what a refusal quotes may be anybody's words."""
+    steps = Step.objects.filter(pk__gt=last.pk - LOOKED_BACK, pk__lte=last.pk)
+    return steps.filter(endpoint=str(endpoint), model=model, prompt_tokens__gt=tokens).exists()
+
+
+def make_room(run: Run) -> None:
+    """Compact as far as it goes, because a person asked for it."""
+    if not run.made_room:  # else it was interrupted right after
+        endpoint, model = resolve(run.agent.model)
+        dialect = facts.dialect_of(endpoint, model)
+        context = compile_context(run.agent, window_of(endpoint, model), dialect=dialect)
+        compact(run, context, endpoint, model, all_but_last=True)
+    with transaction.atomic():
+        run.go_on()
+        run.end(Reason.COMPACTED if run.made_room else Reason.NO_ROOM)
+
+
+def fitting_context(run: Run, endpoint: Endpoint, model: str) -> Context:
+    """What the model is sent: compacted where it nears the window. ModelError if it cannot fit."""
+    agent = run.agent
+    compiled = partial(
+        compile_context,
+        agent,
+        window_of(endpoint, model),
+        run.aside,
+        tools.offered(run),
+        run.speaks_by_tool,
+        facts.dialect_of(endpoint, model),
+        facts.window_learned(endpoint, model),
+        asks=True,
+    )
+    context = compiled()
+    if not run.taken and again(run, context, endpoint, model):
+        context = compiled()
+    wanted = run.wants_room
+    if wanted:
+        run.wants_room = False
+        update(run, "wants_room")
+    if wanted or is_full(context):
+        if error := too_large(agent, context):
+            raise ModelError(error)
+        if compact(run, context, endpoint, model, all_but_last=wanted):
+            context = compiled()
+    return context
+
+
+@transaction.atomic
+def begin_step(
+    run: Run, endpoint: Endpoint, model: str, context: Context, body: bytes
+) -> tuple[Step, Message]:
+    """The step's row and an empty draft of what the model is about to say."""
+    run.go_on("Thinking")
+    step = Step(
+        run=run,
+        number=run.taken[-1].number + 1 if run.taken else 1,
+        model=model,
+        endpoint=str(endpoint),
+        context_tokens=context.tokens(),
+        window=context.window,
+        **sent_requests.kept(run.agent, context, body, run.aside),
+    )
+    insert(step)
+    message = Message(
+        agent=run.agent,
+        run=run,
+        step=step,
+        role=Message.Role.ASSISTANT,
+        status=Message.Status.DRAFT,
+        aside=run.aside is not None,
+        number=run.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
+    )
+    insert(message)
+    message.so_far = Said("", "")
+    step.said, step.edits, step.asked = [message], [], []
+    run.taken.append(step)
+    return step, message
+
+
+def stream(run: Run, message: Message, call: ModelCall) -> None:
+    """Put the pieces of an answer into the log as they come: the first at once, then gathered."""
+    flushed = 0.0
+    first = True
+    while (deltas := call.wait(LOOK_SECONDS, until=flushed + FLUSH_SECONDS)) is not None:
+        if deltas:
+            say(run, message, deltas, first=first)
+            flushed, first = time.monotonic(), False
+        else:
+            run.go_on()
+
+
+@transaction.atomic
+def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
+    """Record pieces of a draft, neighbours of one field as one event."""
+    run.go_on("Writing" if first else None)
+    events: list[Event] = []
+    for delta in deltas:
+        if events and events[-1].data["field"] == delta.field:
+            events[-1].data["text"] += delta.text
+            continue
+        data = {"message": message.pk, "field": delta.field, "text": delta.text}
+        events.append(Event(kind=Kind.TEXT, draft=message, data=data))
+    if first:
+        events[0].data["first"] = True
+        events[0].rows = {"run": run}
+    run.agent.record(*events)
+
+
+@transaction.atomic
+def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
+    """The message in its final form; the run ends here if it calls no tool."""
+    calls = answer.tool_calls()
+    run.go_on(f"Calling {calls[0].name}" if calls else None)
+    settle(message, answer, Message.Status.COMPLETE)
+    message.tool_calls = [call.stored() for call in calls]
+    message.extra = answer.extra(facts.signer(step.endpoint, step.model))
+    update(message, "content", "reasoning", "tool_calls", "extra", "status")
+    step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+    run.agent.learn_size(step.context_bytes, answer.prompt_tokens)
+    if calls:
+        step.status = Step.Status.CALLING
+        step.store()
+        run.agent.record(step.changed())
+        return
+    cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
+    end_turn(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)

@@ -1,1 +1,0 @@
-"""Views: find, verb, render. Every one starts from what the person may see."""

@@ -1,0 +1,437 @@
+"""Agent files: what is read of other people's, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from agents.agent_file import AgentFileError, export_agent, import_agent, read
+from agents.agent_file.toolset import renamed
+from agents.memory.context_messages import history
+from agents.models import Agent, Block, Compaction, Editor, Event, Message, Run, Tool
+from agents.models.tag import AgentTag
+from tests.conftest import Ask
+from tests.support.addresses import everything
+from tests.support.agent_file_samples import SOURCE, noted, sample
+from tests.support.fake_openai import FakeOpenAI, calls
+
+
+def refusal(owner: User, data: Any) -> str:
+    """Why a file is refused; nothing may have been stored."""
+    before = everything()
+    with pytest.raises(AgentFileError) as refused:
+        import_agent(owner, data)
+    assert everything() == before
+    return str(refused.value)
+
+
+# -- the older form: one agent -----------------------------------------------------------------
+
+
+def test_an_older_file_becomes_an_agent_with_its_settings(alice: User) -> None:
+    imported = import_agent(alice, sample("single.af"))
+    agent = imported.agent
+    assert (agent.owner, agent.name, agent.model) == (alice, "librarian", "openai/gpt-4o-mini")
+    assert agent.system_prompt.startswith("You are a librarian")
+    assert agent.context_window == 64_000
+    assert (agent.description, agent.metadata) == ("Knows the shelves", {"shelf": 7})
+    assert [tag.tag for tag in AgentTag.objects.filter(agent=agent)] == ["books"]
+    assert agent.tools == [
+        "send_message",
+        "core_memory_replace",
+        "conversation_search",
+        "look_up_book",
+    ]
+    assert agent.tool_rules == [
+        {"tool_name": "conversation_search", "type": "continue_loop"},
+        {"tool_name": "send_message", "type": "exit_loop"},
+    ]
+    assert not noted(imported.notes, "continue_loop")
+    assert noted(imported.notes, "CATALOGUE_KEY")
+    assert noted(imported.notes, "temperature, max_tokens")
+    assert agent.events.get().kind == Event.Kind.AGENT_CHANGED
+
+
+def test_imported_blocks_are_written_by_the_import(alice: User) -> None:
+    agent = import_agent(alice, sample("single.af")).agent
+    assert [block.label for block in agent.core_memory()] == ["human", "persona"]
+    human = agent.block("human")
+    assert human is not None
+    assert (human.value, human.limit, human.version) == ("Name: Ada\nReads crime", 2000, 1)
+    edit = human.edits.get()
+    assert (edit.editor_kind, edit.editor_name, edit.user) == (Editor.IMPORT, "alice", alice)
+
+
+def test_what_was_said_is_in_order_and_without_what_letta_adds(alice: User) -> None:
+    imported = import_agent(alice, sample("single.af"))
+    said = [(m.role, m.content or m.tool_calls[0]["name"]) for m in imported.agent.messages.all()]
+    assert [role for role, _ in said] == [
+        *("assistant", "tool"),
+        *("user", "assistant", "tool", "assistant", "tool"),
+        *("user", "assistant", "tool"),
+    ]
+    assert said[2] == ("user", "My name is Ada, I read crime novels")
+    assert noted(imported.notes, "3 messages", "compiled system prompt")
+    assert noted(imported.notes, "2 messages", "heartbeat")
+    thought = imported.agent.messages.get(number=4)
+    assert thought.reasoning == "She told me her name. I should note it."
+    failed = imported.agent.messages.last()
+    assert failed is not None
+    assert failed.is_error
+
+
+def test_a_summary_becomes_a_compaction_and_the_context_begins_where_it_did(alice: User) -> None:
+    agent = import_agent(alice, sample("single.af")).agent
+    compaction = Compaction.newest(agent)
+    assert compaction is not None
+    assert compaction.summary == "Ada told her name and that she reads crime novels."
+    assert (compaction.first, compaction.last, agent.context_from) == (1, 7, 8)
+    assert json.loads(history(agent)[0].json)["content"] == "What should I read next?"
+
+
+def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
+    alice: User,
+) -> None:
+    agent = import_agent(alice, sample("single.af")).agent
+    runs = list(Run.objects.filter(agent=agent))
+    assert [(run.text[:10], len(run.taken), run.reason) for run in runs] == [
+        ("", 1, Run.Reason.GIVEN),
+        ("My name is", 2, Run.Reason.ANSWERED),
+        ("What shoul", 1, Run.Reason.ANSWERED),
+    ]
+    step = runs[1].taken[0]
+    assert step.request == {}
+    assert step.seconds == 120
+    assert (step.started_at.minute, step.model) == (3, "gpt-4o-mini")
+    [card] = step.cards()
+    assert card.call.name == "core_memory_replace"
+    assert card.answer is not None
+
+
+def test_an_imported_agent_is_drawn_and_goes_on(
+    client: Client, alice: User, model: FakeOpenAI, ask: Ask, agent: Agent, settings: Settings
+) -> None:
+    settings.ACCOUNTS = True
+    client.force_login(alice)
+    imported = import_agent(alice, sample("single.af")).agent
+    page = client.get(reverse("agent", args=[imported.pk])).content.decode()
+    for said in ("My name is Ada", "Nice to meet you, Ada!", "Ada told her name", "Reads crime"):
+        assert said in page
+    model.models = ["fake-model", "gpt-4o-mini"]
+    model.script(calls(("send_message", {"message": "Gaudy Night."})))
+    ask("Another one?", of=imported)
+    sent = model.requests[-1]["messages"]
+    assert [m["role"] for m in sent] == ["system", "user", "assistant", "tool", "user"]
+    assert "Ada told her name" in sent[0]["content"]
+    assert sent[3]["tool_call_id"] == sent[2]["tool_calls"][0]["id"]
+
+
+# -- the newer form: lists ---------------------------------------------------------------------
+
+
+def test_all_agents_of_a_newer_file_are_made_and_share_their_blocks(alice: User) -> None:
+    imported = import_agent(alice, sample("lists.af"))
+    planner, packer = imported.agents
+    assert (planner.name, packer.name) == ("planner", "packer")
+    assert planner.block("human") == packer.block("human")
+    assert Block.objects.filter(owner=alice).count() == 4
+    assert noted(imported.notes, "1 group")
+    assert noted(imported.notes, "1 MCP server", "trains")
+    assert noted(imported.notes, "1 file")
+    assert noted(imported.notes, "1 source", "maps")
+    assert noted(imported.notes, "packer", "sleeptime_agent")
+    assert noted(imported.notes, "packer", "reflected by itself")
+
+
+def test_a_block_that_cannot_be_so_is_mended_and_noted(alice: User) -> None:
+    imported = import_agent(alice, sample("lists.af"))
+    blocks = {block.label: block for block in imported.agent.core_memory()}
+    assert list(blocks) == ["human", "travel plans_", "human_2", "persona"]
+    mended = blocks["travel plans_"]
+    assert (mended.value, mended.limit, mended.metadata) == ("Oslo, then Riga", 15, {"by": "hand"})
+    assert blocks["persona"].read_only
+    assert blocks["persona"].description == "Who I am"
+    assert noted(imported.notes, "'travel plans!' is called 'travel plans_'")
+    assert noted(imported.notes, "raised from 5 to 15")
+    assert noted(imported.notes, "'human' is called 'human_2'")
+
+
+def test_tools_that_can_be_used_are_taken_and_the_others_named(alice: User) -> None:
+    imported = import_agent(alice, sample("lists.af"))
+    assert imported.agent.tools == ["weather", "memory_insert"]
+    assert [tool.name for tool in Tool.objects.filter(owner=alice)] == ["weather"]
+    assert noted(imported.notes, "run_code", "the server they come from")
+    assert noted(imported.notes, "pack", "typescript")
+    assert noted(imported.notes, "fetch", "requests")
+    assert noted(imported.notes, "'odd' was not taken over", "no docstring")
+    assert imported.agent.tool_rules == [
+        {"tool_name": "weather", "type": "max_count_per_step", "max_count_limit": 3},
+        {
+            "tool_name": "weather",
+            "type": "conditional",
+            "child_output_mapping": {"Rain": "memory_insert"},
+        },
+    ]
+    assert noted(imported.notes, "'run_first' for 'fetch'")
+
+
+def test_rules_are_taken_over_by_the_names_that_tools_have_here(alice: User) -> None:
+    file = sample("lists.af")
+    Tool.from_source(alice, SOURCE.replace("look_up_book", "weather"))
+    rules = file["agents"][0]["tool_rules"]
+    rules[:] = [
+        {"tool_name": "memory_insert", "type": "required_before_exit"},
+        {"tool_name": "memory_insert", "type": "parent_last_tool", "children": ["weather"]},
+        {
+            "tool_name": "weather",
+            "type": "conditional",
+            "child_output_mapping": {"weather": "weather"},
+            "default_child": "memory_insert",
+            "require_output_mapping": True,
+        },
+        {
+            "tool_name": "weather",
+            "type": "constrain_child_tools",
+            "children": ["weather"],
+            "child_arg_nodes": [{"name": "weather", "args": {"city": "Oslo"}}],
+        },
+        {"tool_name": "weather", "type": "conditional", "child_output_mapping": {"x": 3}},
+        {"tool_name": "weather", "type": "dance"},
+    ]
+    imported = import_agent(alice, file)
+    assert imported.agent.tool_rules == [
+        {"tool_name": "memory_insert", "type": "required_before_exit"},
+        {"tool_name": "memory_insert", "type": "parent_last_tool", "children": ["weather_2"]},
+        {
+            "tool_name": "weather_2",
+            "type": "conditional",
+            "child_output_mapping": {"weather": "weather_2"},
+            "default_child": "memory_insert",
+            "require_output_mapping": True,
+        },
+        {"tool_name": "weather_2", "type": "constrain_child_tools", "children": ["weather_2"]},
+    ]
+    assert noted(imported.notes, "arguments", "'constrain_child_tools' for 'weather' sets")
+    assert noted(imported.notes, "'conditional' for 'weather' was not taken over")
+    assert noted(imported.notes, "'dance'", "mean nothing here")
+
+
+def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice: User) -> None:
+    file = sample("lists.af")
+    agent = file["agents"][0]
+    agent["memory_blocks"] = [{"label": "notes", "value": "By hand"}]
+    agent["tools"] = ["archival_memory_insert", "teleport"]
+    file["tools"][0]["default_requires_approval"] = True
+    imported = import_agent(alice, file)
+    notes = imported.agent.block("notes")
+    assert notes is not None
+    assert (notes.value, notes.limit) == ("By hand", 2000)
+    assert imported.agent.tools == ["weather", "memory_insert", "archival_memory_insert"]
+    assert noted(imported.notes, "teleport")
+    assert Tool.objects.get(name="weather").default_requires_approval
+
+
+def test_every_call_is_answered_in_the_context(alice: User) -> None:
+    imported = import_agent(alice, sample("lists.af"))
+    sent = [json.loads(each.json) for each in history(imported.agent)]
+    for place, message in enumerate(sent):
+        for n, call in enumerate(message.get("tool_calls", []), 1):
+            assert sent[place + n]["tool_call_id"] == call["id"]
+    returns = {m["tool_call_id"]: m["content"] for m in sent if m["role"] == "tool"}
+    assert returns["call-a"] == "No such city"
+    assert returns["call-b"] == "Rain"
+    assert returns["call-c"].startswith("No return is known")
+    assert Message.objects.get(tool_call_id="call-a").is_error
+    assert Message.objects.get(tool_call_id="call-b").stdout == "asked the station"
+    asked = imported.agent.messages.get(number=2)
+    assert (asked.content, asked.reasoning) == ("I look both up.", "I ask for both at once.")
+    for words in (
+        ("1 tool return", "no call"),
+        ("1 tool call had no return",),
+        ("1 message of the context",),
+        ("picture",),
+        ("role",),
+    ):
+        assert noted(imported.notes, *words)
+
+
+def test_an_unanswered_message_is_a_run_that_stopped(alice: User) -> None:
+    agent = import_agent(alice, sample("lists.af")).agent
+    last = agent.last_run()
+    assert last is not None
+    assert (last.text, last.status, last.reason) == ("Hello?", "stopped", Run.Reason.CANCELLED)
+
+
+def test_reading_the_same_file_again_uses_the_same_tool(alice: User) -> None:
+    for _ in range(2):
+        imported = import_agent(alice, sample("single.af"))
+        assert imported.agent.tools[-1] == "look_up_book"
+    assert Tool.objects.filter(owner=alice).count() == 1
+
+
+def test_another_tool_of_that_name_is_left_alone(alice: User, bob: User) -> None:
+    own = Tool.from_source(alice, SOURCE)
+    imported = import_agent(alice, sample("single.af"))
+    assert imported.agent.tools[-1] == "look_up_book_2"
+    assert noted(imported.notes, "'look_up_book' is called 'look_up_book_2'")
+    own.refresh_from_db()
+    assert own.source == SOURCE
+    assert import_agent(bob, sample("single.af")).agent.tools[-1] == "look_up_book"
+    over = import_agent(alice, sample("single.af"), overwrite_tools=True)
+    assert over.agent.tools[-1] == "look_up_book"
+    own.refresh_from_db()
+    assert "second floor" in own.source
+
+
+def test_a_tool_that_is_named_like_a_built_in_one_is_renamed(alice: User) -> None:
+    file = sample("single.af")
+    file["tools"][-1]["name"] = "send_message"
+    file["tools"][-1]["source_code"] = SOURCE.replace("look_up_book", "send_message")
+    imported = import_agent(alice, file)
+    assert "send_message_2" in imported.agent.tools
+    assert noted(imported.notes, "send_message_2")
+
+
+def test_a_function_is_renamed_where_it_calls_itself_and_not_in_texts() -> None:
+    changed = renamed(SOURCE.replace("Look a book up", "Call look_up_book"), "look_up_book", "find")
+    assert "def find(title" in changed
+    assert "else find(title[1:])" in changed
+    assert "Call look_up_book" in changed
+
+
+def test_options_name_the_agent_choose_the_model_and_leave_messages_out(alice: User) -> None:
+    made = import_agent(
+        alice, sample("single.af"), name="Ada's", suffix="_copy", model="demo/x"
+    ).agent
+    assert (made.name, made.model, made.message_count) == ("Ada's_copy", "demo/x", 10)
+    bare = import_agent(alice, sample("single.af"), with_messages=False).agent
+    assert (bare.message_count, bare.context_from) == (0, 0)
+    assert not bare.messages.exists()
+    assert not bare.runs.exists()
+    assert bare.block("human") is not None
+
+
+def test_characters_that_cannot_be_stored_are_marked(alice: User) -> None:
+    file = sample("single.af")
+    file["messages"][4]["content"][0]["text"] = json.dumps(
+        {"type": "user_message", "message": "in\ud800side"}
+    )
+    file["core_memory"][0]["value"] = "a\0b"
+    file["name"] = "half \ud800"
+    imported = import_agent(alice, file)
+    human = imported.agent.block("human")
+    assert human is not None
+    assert human.value == "a\ufffdb"
+    assert imported.agent.name == "half \ufffd"
+    assert imported.agent.messages.get(number=3).content == "in\ufffdside"
+    assert noted(imported.notes, "2 texts", "cannot be stored")
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "not JSON"),
+        (b"no", "not JSON"),
+        (b'{"agents": [NaN]}', "no number"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"[" * 100_000, "nested"),
+    ],
+)
+def test_what_is_no_json_is_refused_in_a_sentence(raw: bytes, said: str) -> None:
+    with pytest.raises(AgentFileError, match=said):
+        read(raw)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([], "The file should be an object, not a list."),
+        (None, "The file should be an object, not null."),
+        ({"a": 1}, "neither 'agents'"),
+        ({"agents": []}, "The file has 0 agents"),
+        ({"agents": [5]}, "agents[0] should be an object, not a whole number."),
+        ({"agents": [{}]}, "agents[0].id is missing; it should be a text."),
+        ({"agents": [{"id": "a", "messages": [{}]}]}, "agents[0].messages[0].id is missing"),
+        ({"agents": [{"id": "a"}], "blocks": [{"label": "x"}]}, "blocks[0].id is missing"),
+        ({"agents": [{"id": "a", "x": 1e999}]}, "a number that is too large"),
+        ({"core_memory": {}}, "core_memory should be a list, not an object."),
+        (
+            {"core_memory": [], "in_context_message_indices": [3]},
+            "names the message 3; there are 0",
+        ),
+    ],
+)
+def test_what_is_no_agent_file_is_refused_in_a_sentence(data: Any, said: str, alice: User) -> None:
+    assert said in refusal(alice, data)
+
+
+def test_a_file_that_is_nested_too_deeply_is_refused(alice: User) -> None:
+    deep: Any = "x"
+    for _ in range(200):
+        deep = [deep]
+    assert "levels deep" in refusal(alice, {"agents": [{"id": "agent-0", "x": deep}]})
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("name", 5, "agents[0].name should be a text, not a whole number."),
+        ("system", "x" * 100_001, "agents[0].system has 100,001 characters"),
+        ("messages.1.role", None, "agents[0].messages[1].role is missing"),
+        ("messages.1.created_at", "soon", "'soon', which is no date"),
+        ("messages.2.tool_calls.0.id", "", "should have 1 to 200 characters"),
+        ("messages.2.tool_calls.0.id", None, "tool_calls[0].id is missing"),
+        ("messages.2.content.0", 5, "content[0] should be an object"),
+        ("tool_rules.0.max_count_limit", "3", "max_count_limit should be a whole number"),
+        ("llm_config", "gpt", "agents[0].llm_config should be an object"),
+        ("tags", [1], "agents[0].tags[0] should be a text"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(
+    path: str, value: Any, said: str, alice: User
+) -> None:
+    file = sample("lists.af")
+    *steps, last = path.split(".")
+    place = file["agents"][0]
+    for step in steps:
+        place = place[int(step) if isinstance(place, list) else step]
+    place[int(last) if isinstance(place, list) else last] = value
+    assert said in refusal(alice, file)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("runs", [{"kind": "x"}], "runs[0]"),
+        ("messages", [{"id": "message-1", "run": 9}], "'message-1' is of run 9"),
+        ("passages", [{"text": " "}], "The passage is empty"),
+        ("passages", [{"text": "x", "tags": ["y" * 101]}], "101 characters"),
+        ("compactions", [{"run": 7}], "run is 7"),
+        ("blocks", {"block-0": {"first": "x" * 3000}}, "over the limit"),
+        ("blocks", {"block-0": {"edits": [{"undoes": 1}]}}, "undoes should be from 1 to 0"),
+        ("settings", {"max_steps": 0}, "max_steps should be from 1 to 1,000"),
+    ],
+)
+def test_our_own_part_is_checked_as_well(
+    part: str, value: Any, said: str, agent: Agent, ask: Ask, bob: User
+) -> None:
+    ask("Hello")
+    file = export_agent(agent)
+    file["memoryweb"]["agents"]["agent-0"][part] = value
+    assert said in refusal(bob, file)
+
+
+def test_a_later_version_of_our_part_is_left_out(agent: Agent, bob: User) -> None:
+    file = export_agent(agent)
+    file["memoryweb"]["version"] = 2
+    imported = import_agent(bob, file)
+    assert noted(imported.notes, "version 2")

@@ -1,0 +1,50 @@
+"""The API of a team's site: what one web process is asked, a worker does, and another tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.api_script import Script, events
+from tests.support.fake_openai import FakeOpenAI, gated, text
+from tests.support.site import Site, own_site
+
+pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as model:
+        yield model
+
+
+@pytest.fixture
+def site(tmp_path: Path, model: FakeOpenAI) -> Iterator[Site]:
+    with own_site(tmp_path, model) as site:
+        site.worker()
+        yield site
+
+
+def test_a_message_is_answered_by_a_worker_and_streamed_by_any_process(
+    site: Site, model: FakeOpenAI
+) -> None:
+    one, two = (Script(web) for web in site.web)
+    path = one.agent()
+    model.script(text("Hello"))
+    assert one.ask("POST", f"{path}/messages", {"input": "Hi"})["messages"][0]["content"] == "Hello"
+    gate = gated(text("One two three four", chunk=4))
+    model.script(gate)
+    run = one.ask("POST", f"{path}/messages/async", {"input": "Count"})["id"]
+    gate.release(2)
+    connection, response = two.open("POST", f"/runs/{run}/stream", {"starting_after": 1})
+    with closing(connection):
+        coming = events(response)
+        assert next(coming)["message_type"] == "ping"
+        said = [next(coming)]
+        assert said[0]["content"] != "One two three four", "the model is not done"
+        gate.open()
+        said += [each for each in coming if each["message_type"] == "assistant_message"]
+    assert "".join(each["content"] for each in said) == "One two three four"

@@ -1,0 +1,471 @@
+"""The context window's picture and chart, prices, and the exact request as it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from agents.ledger import request_diff
+from agents.ledger.request_diff import compare, lines_compared
+from agents.llm import endpoints, windows
+from agents.llm.dialects import STRICTEST
+from agents.llm.prices import dollars, load_prices, price_of
+from agents.llm.rendering import Stored, rendered
+from agents.memory.context import compile_context, sections
+from agents.models import Agent, Block, Editor, Event, Message, Part, Run, Step
+from agents.pages import context_chart
+from agents.pages.context import picture_now, sent_now
+from agents.pages.context_chart import Picture
+from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
+from agents.text.diff import Work
+from agents.text.json import pretty_value
+from tests.conftest import Ask
+from tests.support.fake_openai import FakeOpenAI, calls, text
+
+APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie — ümlauts 日本"})
+
+
+def shown(web: Client, agent: Agent) -> str:
+    answer = web.get(reverse("panel_tab", args=[agent.pk, "context"]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def drawn(agent: Agent) -> Picture:
+    return picture_now(Agent.objects.get(pk=agent.pk))
+
+
+def by_key(drawn: Picture) -> dict[str, context_chart.Share]:
+    return {share.key: share for share in drawn.shares}
+
+
+# -- the picture -----------------------------------------------------------------------------------
+
+
+def test_every_part_of_the_window_is_in_the_bar(agent: Agent, ask: Ask) -> None:
+    ask("Hello")
+    found = drawn(agent)
+    names = [share.name for share in found.shares]
+    assert names == [
+        "System prompt",
+        "Block persona",
+        "Block human",
+        "Metadata",
+        "Tool definitions",
+        "Messages",
+        "Free",
+    ]
+    assert sum(share.width for share in found.shares) == pytest.approx(100, abs=0.1)
+    ends = [share.x + share.width for share in found.shares]
+    assert ends == pytest.approx([*(share.x for share in found.shares[1:]), 100], abs=0.01)
+    assert abs(sum(share.tokens for share in found.shares) - found.window) <= len(names)
+    assert found.full == pytest.approx(85)
+
+
+def test_the_blocks_shares_are_core_memorys_size(agent: Agent) -> None:
+    for label, value in (("日本", "ü" * 99), ("empty", "")):
+        block = Block.objects.create(owner=agent.owner, label=label, value=value)
+        agent.attach(block)
+    context = compile_context(agent)
+    whole = next(part.size for part in sections(context) if part.kind == "core_memory")
+    for template in (TAGS_TEMPLATE, JSON_TEMPLATE, "{{ memory.human.value }}{{ memory.empty }}"):
+        found = context_chart.picture(context, list(context.blocks), template, "m")
+        blocks = [share for share in found.shares if share.label]
+        assert [share.label for share in blocks] == ["persona", "human", "日本", "empty"]
+        assert sum(share.size for share in blocks) == whole
+
+
+def test_the_numbers_agree_with_what_the_endpoint_reports(
+    agent: Agent, model: FakeOpenAI, ask: Ask
+) -> None:
+    model.default = text("A plain answer of the usual length, which goes on for a line or so.")
+    for number in range(8):
+        ask(f"Question {number}: what did I say of the garden, and what should I do this week?")
+        if not number:
+            continue
+        before = drawn(agent).tokens
+        words = "And now for something that takes a few more words than that."
+        ask(words)
+        step = Step.objects.order_by("-pk")[0]
+        assert step.prompt_tokens
+        asked = compile_context(Agent.objects.get(pk=agent.pk)).tokens(len(words) + 40)
+        assert (before + asked) / step.prompt_tokens == pytest.approx(1, abs=0.05)
+
+
+def test_tokens_are_estimated_until_an_endpoint_has_reported(
+    agent: Agent, web: Client, ask: Ask
+) -> None:
+    assert "Estimated at 4 bytes a token" in shown(web, agent)
+    ask("Hello")
+    html = shown(web, agent)
+    assert "Estimated" not in html
+    assert "as the endpoint counted them" in html
+
+
+def test_what_is_larger_than_the_window_is_drawn_to_its_own_scale(agent: Agent) -> None:
+    agent.configure(context_window=1000, system_prompt="x" * 8000)
+    found = drawn(agent)
+    assert found.shares[-1].tokens == found.shares[-1].width == 0
+    assert found.end < 100
+    assert found.percent > 100
+    assert sum(share.width for share in found.shares) == pytest.approx(100, abs=0.1)
+
+
+def test_small_parts_can_be_seen(agent: Agent) -> None:
+    agent.configure(context_window=1_000_000)
+    assert all(share.width >= context_chart.NARROWEST for share in drawn(agent).shares)
+
+
+def test_a_parts_text_is_what_the_model_is_sent(agent: Agent, web: Client, ask: Ask) -> None:
+    ask("Hello <b>")
+    human = agent.block("human")
+    assert human
+    texts = {
+        key: web.get(reverse("context_part", args=[agent.pk, key])).content.decode()
+        for key in by_key(drawn(agent))
+        if key != "free"
+    }
+    assert "You are a tutor." in texts["prompt"]
+    assert "Name: Bob" in texts[f"block-{human.pk}"]
+    assert "helpful" not in texts[f"block-{human.pk}"]
+    assert "Hello &lt;b&gt;" in texts["messages"]
+    assert "core_memory_append" in texts["tools"]
+    for name in ("free", "nonsense"):
+        assert web.get(reverse("context_part", args=[agent.pk, name])).status_code == 404
+
+
+def test_of_a_very_long_part_the_end_is_shown(
+    agent: Agent, web: Client, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.pages.context.LONGEST_TEXT", 500)
+    ask("The beginning. " + "x" * 500)
+    ask("The end.")
+    html = web.get(reverse("context_part", args=[agent.pk, "messages"])).content.decode()
+    assert "characters are left out here" in html
+    assert "The beginning." not in html
+    assert "The end." in html
+
+
+def test_looking_changes_nothing_and_asks_nobody(
+    agent: Agent, web: Client, ask: Ask, model: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask("Hello")
+    step = Step.objects.get()
+
+    def refuse(*args: Any, **more: Any) -> None:
+        raise AssertionError("Nobody is to be asked.")
+
+    monkeypatch.setattr("agents.llm.openai.list_models", refuse)
+    endpoints._listed.clear()
+    windows._listed.clear()
+    seen = len(model.raw_bodies), Event.objects.count(), Part.objects.count()
+    for handle in ("", "vendor/some-model", "letta/letta-free", "other"):
+        Agent.objects.filter(pk=agent.pk).update(model=handle)
+        shown(web, agent)
+        web.get(reverse("step_request", args=[agent.pk, step.pk]))
+    assert seen == (len(model.raw_bodies), Event.objects.count(), Part.objects.count())
+
+
+def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(
+    agent: Agent, ask: Ask, settings: Settings
+) -> None:
+    ask("Hello")
+    Step.objects.update(model="told-before", window=12_345)
+    settings.MODEL = ""
+    context, model = sent_now(agent)
+    assert (model, context.window) == ("told-before", 12_345)
+    agent.model = "gpt-4o"
+    context, model = sent_now(agent)
+    assert (model, context.window) == ("gpt-4o", 128_000)
+
+
+def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
+    first = {"tool_name": "core_memory_append", "type": "run_first"}
+    agent.configure(tool_rules=[first])
+    context, _ = sent_now(agent)
+    assert [tool["function"]["name"] for tool in json.loads(context.tools)] == [
+        "core_memory_append"
+    ]
+    assert context.options == {"tool_choice": "required"}
+
+
+# -- over time -------------------------------------------------------------------------------------
+
+
+def steps_made(agent: Agent, count: int, **fields: Any) -> list[Step]:
+    run = Run.objects.create(agent=agent, key="many", text="Many", status="done", reason="end_turn")
+    made = [
+        Step(
+            run=run,
+            number=number,
+            status="done",
+            model="priced-model",
+            **{"window": 1000, "prompt_tokens": number, "completion_tokens": 10} | fields,
+        )
+        for number in range(1, count + 1)
+    ]
+    Step.objects.bulk_create(made)
+    return list(run.steps.all())
+
+
+def test_there_is_no_chart_before_the_first_step(agent: Agent, web: Client) -> None:
+    assert "will be drawn here" in shown(web, agent)
+    assert context_chart.chart(agent) is None
+
+
+def test_each_bar_leads_to_its_step(agent: Agent, web: Client) -> None:
+    made = steps_made(agent, 3)
+    html = shown(web, agent)
+    assert re.findall(r'data-step="(\d+)"', html) == [str(step.pk) for step in made]
+    assert f"?panel=context&amp;step={made[0].pk}#step-{made[0].pk}" in html
+    assert 'aria-label="Step 3: 3 tokens sent, 10 received"' in html
+
+
+def test_the_newest_two_hundred_steps_are_drawn(agent: Agent, web: Client) -> None:
+    made = steps_made(agent, 230)
+    chart = context_chart.chart(agent)
+    assert chart
+    assert [bar.step for bar in chart.bars] == [step.pk for step in made[30:]]
+    assert (chart.bars[0].number, chart.bars[-1].number) == (31, 230)
+    assert chart.bars[-1].x + chart.bars[-1].width == pytest.approx(100, abs=0.5)
+    assert "The newest 200 of 230 steps" in shown(web, agent)
+
+
+def test_the_window_is_drawn_as_it_was_at_each_step(agent: Agent) -> None:
+    made = steps_made(agent, 4)
+    Step.objects.filter(pk__in=[step.pk for step in made[2:]]).update(window=2000)
+    chart = context_chart.chart(agent)
+    assert chart
+    assert [(level.tokens, level.window, level.full) for level in chart.levels] == [
+        (1000, 50, 42.5),
+        (2000, 100, 85),
+    ]
+    assert chart.levels[0].end == chart.levels[1].x
+
+
+def test_a_step_without_usage_is_told_as_estimated(agent: Agent, web: Client) -> None:
+    steps_made(agent, 1, prompt_tokens=None, completion_tokens=None, context_tokens=77)
+    assert "Step 1: 77 tokens sent (estimated), 0 received" in shown(web, agent)
+
+
+# -- prices ----------------------------------------------------------------------------------------
+
+
+def test_without_a_price_no_costs_are_shown(agent: Agent, web: Client) -> None:
+    steps_made(agent, 2)
+    assert "$" not in shown(web, agent)
+
+
+def test_costs_are_shown_where_the_model_has_a_price(
+    agent: Agent, web: Client, settings: Settings
+) -> None:
+    settings.PRICES = '{"priced": [1000, 10000], "memoryweb-demo": [10, 10]}'
+    steps_made(agent, 2)
+    html = shown(web, agent)
+    assert "Step 2: 2 tokens sent, 10 received, $0.10" in html
+    assert "together $0.20" in html
+    found = drawn(agent)
+    assert found.cost == dollars(found.tokens / 100_000)
+    assert found.shares[-1].cost == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "price"),
+    [
+        ("gpt-4o-mini", 1),
+        ("gpt-4o-mini-2024-07-18", 1),
+        ("GPT-4o", 2),
+        ("openai/gpt-4o", 2),
+        ("other/gpt-4o", 2),
+        ("work/gpt-4o", 3),
+        ("llama3", None),
+    ],
+)
+def test_the_longest_beginning_of_a_name_has_the_price(
+    model: str, price: float | None, settings: Settings
+) -> None:
+    settings.PRICES = '{"gpt-4o-mini": [1, 9], "gpt-4o": [2, 9], "work/gpt-4o": [3, 9.5]}'
+    found = price_of(model)
+    assert (found and found.prompt) == price
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "is no JSON"),
+        ("[1, 2]", "is no JSON object"),
+        ('{"a": 1}', "gives 1 for a; give two numbers"),
+        ('{"a": [1]}', "give two numbers"),
+        ('{"a": [1, -2]}', "give two numbers"),
+        ('{"a": [1, true]}', "give two numbers"),
+        ('{"a": [1, NaN]}', "give two numbers"),
+    ],
+)
+def test_prices_that_cannot_be_read_stop_the_start_with_a_sentence(text: str, why: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=re.escape(why)):
+        load_prices(text)
+
+
+def test_no_prices_are_shipped() -> None:
+    assert load_prices("") == {}
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [(0, "$0"), (1234.5, "$1,234.50"), (0.1, "$0.10"), (0.0123, "$0.012"), (3.4e-5, "$0.000034")],
+)
+def test_amounts_are_told_to_two_digits(amount: float, words: str) -> None:
+    assert dollars(amount) == words
+
+
+# -- the exact request -----------------------------------------------------------------------------
+
+
+def request_page(web: Client, step: Step) -> str:
+    answer = web.get(reverse("step_request", args=[step.run.agent_id, step.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_steps_request_is_shown_proven_and_can_be_had_as_it_was_sent(
+    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
+) -> None:
+    model.script(calls(APPEND), text("Noted."))
+    ask("I like pie")
+    first, second = Step.objects.order_by("pk")
+    html = request_page(web, first)
+    assert "Proven: this is what was sent, byte for byte." in html
+    assert first.request_sha256 in html
+    assert "The request of step 1" in html
+    for step, raw in zip((first, second), model.raw_bodies, strict=True):
+        answer = web.get(reverse("step_request_raw", args=[agent.pk, step.pk]))
+        assert answer.content == raw
+        assert answer["Content-Type"] == "application/json"
+        assert answer["Content-Disposition"] == f'attachment; filename="request-{step.pk}.json"'
+
+
+def test_a_request_that_was_changed_since_is_said_not_to_be_proven(
+    agent: Agent, ask: Ask, web: Client
+) -> None:
+    ask("Hello")
+    Message.objects.filter(role="user").update(content="Something else")
+    step = Step.objects.get()
+    html = request_page(web, step)
+    assert "Not proven" in html
+    assert "Proven: this" not in html
+    raw = web.get(reverse("step_request_raw", args=[agent.pk, step.pk]))
+    assert "not-proven" in raw["Content-Disposition"]
+
+
+def test_a_step_whose_request_was_not_kept_says_so(agent: Agent, ask: Ask, web: Client) -> None:
+    ask("Hello")
+    Step.objects.update(request={})
+    step = Step.objects.get()
+    assert "was not kept" in request_page(web, step)
+    assert web.get(reverse("step_request_raw", args=[agent.pk, step.pk])).status_code == 404
+
+
+def test_what_would_be_sent_now_is_beside_it_with_the_differences(
+    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
+) -> None:
+    ask("Hello")
+    block = agent.block("human")
+    assert block
+    block.replace("Bob", "Sarah", by=Editor.person(agent.owner))
+    agent.configure(tools=["core_memory_append"], model="another-model")
+    html = request_page(web, Step.objects.get())
+    assert re.search(r'<span class="removed">[^<]*Name: Bob\\n', html)
+    assert re.search(r'<span class="added">[^<]*Name: Sarah\\n', html)
+    assert '<span class="removed">&quot;fake-model&quot;</span>' in html
+    assert '<span class="added">&quot;another-model&quot;</span>' in html
+    gone = html[html.index('aria-label="core_memory_replace"') :]
+    assert "It is not sent any more." in gone[: gone.index("</section>")]
+    answer = html[html.index("Message 2 · assistant") :]
+    assert "It was not sent." in answer[: answer.index("</section>")]
+    first = html[html.index("Message 1 · user") :]
+    assert "The same." in first[: first.index("</section>")]
+
+
+def test_what_left_the_context_is_told_as_not_sent_any_more(
+    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
+) -> None:
+    agent.configure(context_window=2000)
+    model.default = text("I see. " * 60)
+    for _ in range(8):
+        ask("And then " * 40)
+    step = Step.objects.order_by("pk")[0]
+    html = request_page(web, step)
+    first = html[html.index("Message 1 · user") :]
+    assert "It is not sent any more." in first[: first.index("</section>")]
+    assert "Proven: this" in html
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("a\nb\nc", "a\nx\nc"), ("", "a"), ("a\na\na", "a\na"), ("same", "same"), ("a\nb", "b\na")],
+)
+def test_compared_lines_give_both_texts_again(old: str, new: str) -> None:
+    pieces = list(lines_compared(old.split("\n"), new.split("\n"), Work()))
+    assert "\n".join(p.text for p in pieces if p.kind != "added") == old
+    assert "\n".join(p.text for p in pieces if p.kind != "removed") == new
+
+
+def test_line_breaks_are_shown_and_backslashes_are_not_taken_for_them() -> None:
+    assert pretty_value("a\nb") == '"a\\n\nb"'
+    assert pretty_value("a\\nb") == '"a\\\\nb"'
+
+
+def test_large_requests_are_compared_fast(agent: Agent) -> None:
+    """500 kB on either side, half of the messages gone, the system message another."""
+
+    def body(first: int, word: str) -> tuple[bytes, list[Any]]:
+        history = [
+            each
+            for n in range(first, first + 3000)
+            for each in rendered([Stored(n, "user", f"{n} the same words " * 9, [], "")], STRICTEST)
+        ]
+        system = {"role": "system", "content": "\n".join(f"{word} {n % 7}" for n in range(4000))}
+        messages = ",".join([json.dumps(system), *(each.json for each in history)])
+        return f'{{"model":"m","messages":[{messages}]}}'.encode(), history
+
+    old, old_history = body(0, "old")
+    new, new_history = body(1500, "new")
+    assert len(old) > 500_000
+    began = time.process_time()
+    groups = compare(old, old_history, new, new_history)
+    assert time.process_time() - began < 2
+    assert [group.differing for group in groups] == [0, 1, 3000]
+    titles = [row.title for row in groups[-1].rows]
+    assert titles[0] == "Message 0 · user"
+    assert titles[-1] == "Message 4,499 · user"
+    assert request_diff.GROUPS[3] == groups[-1].title
+
+
+# -- who may look ----------------------------------------------------------------------------------
+
+
+def test_a_stranger_sees_none_of_it(agent: Agent, ask: Ask, bob: User, settings: Settings) -> None:
+    ask("Hello")
+    settings.ACCOUNTS = True
+    stranger = Client()
+    stranger.force_login(bob)
+    step = Step.objects.get()
+    for name, args in (
+        ("panel_tab", ["context"]),
+        ("context_part", ["prompt"]),
+        ("step_request", [step.pk]),
+        ("step_request_raw", [step.pk]),
+    ):
+        assert stranger.get(reverse(name, args=[agent.pk, *args])).status_code == 404
+    own = Agent.objects.create(owner=bob, name="Bob's")
+    for name in ("step_request", "step_request_raw"):
+        assert stranger.get(reverse(name, args=[own.pk, step.pk])).status_code == 404

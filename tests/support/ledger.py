@@ -1,0 +1,39 @@
+"""The ledger, as tests write it and as the panel shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+from agents.ledger.blame import blame
+from agents.models import Agent, Block, BlockEdit, Editor, Run, Step
+from tests.conftest import made
+
+
+def step_of(agent: Agent, number: int = 1) -> Step:
+    """A step of a run of its own."""
+    run = Run.objects.create(agent=agent, key=f"k{number}", text="Hello", status=Run.Status.DONE)
+    return Step.objects.create(run=run, number=number, model="m", endpoint="e")
+
+
+def written(block: Block, count: int, by: Editor) -> list[BlockEdit]:
+    """So many edits, each of which says its number."""
+    return [made(block.set_value(f"Count: {n}", by=by)) for n in range(1, count + 1)]
+
+
+def shown(web: Client, agent: Agent, name: str = "history", **query: Any) -> str:
+    response = web.get(reverse("panel_tab", args=[agent.pk, name]), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def edits_in(html: str) -> list[int]:
+    return [int(pk) for pk in re.findall(r'<li class="edit [^>]*id="edit-(\d+)"', html)]
+
+
+def told(block: Block) -> list[tuple[str, int]]:
+    """Each line and the version that wrote it; 0 is the first value."""
+    return [(line.text, line.edit.version if line.edit else 0) for line in blame(block).lines]

@@ -1,0 +1,91 @@
+"""A real proxy before a real server, for tests, on machines that have one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support.server import eventually, free_port
+
+FOLDERS = "client_body proxy fastcgi uwsgi scgi".split()  # noqa: SIM905 # nginx wants them all
+
+
+def program(name: str) -> str:
+    """Where it is; without it the test is skipped."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+    if not found:
+        pytest.skip(f"There is no {name} here.")
+    return found
+
+
+@contextmanager
+def nginx(
+    folder: Path, upstream: int, directives: str = "", *, tls: str = "", port: int = 0
+) -> Iterator[int]:
+    """An nginx that passes on to a port of this machine; the port it listens on."""
+    executable, port = program("nginx"), port or free_port()
+    temporary = " ".join(f"{name}_temp_path {folder}/{name};" for name in FOLDERS)
+    listen = f"listen 127.0.0.1:{port} {'ssl' if tls else ''}; {tls}"
+    location = f"location / {{ proxy_pass http://127.0.0.1:{upstream}; {directives} }}"
+    settings = folder / f"nginx-{port}.conf"
+    settings.write_text(
+        f"daemon off; pid {folder}/pid-{port}; error_log stderr; events {{}}"
+        f" http {{ access_log off; {temporary} server {{ {listen} {location} }} }}"
+    )
+    with running([executable, "-c", str(settings), "-p", str(folder)], port, folder):
+        yield port
+
+
+@contextmanager
+def caddy(folder: Path, upstream: int) -> Iterator[int]:
+    """A Caddy with its defaults."""
+    executable, port = program("caddy"), free_port()
+    settings = folder / f"Caddyfile-{port}"
+    settings.write_text(
+        f"{{\nadmin off\n}}\nhttp://:{port} {{\nreverse_proxy 127.0.0.1:{upstream}\n}}\n"
+    )
+    command = [executable, "run", "--config", str(settings), "--adapter", "caddyfile"]
+    with running(command, port, folder):
+        yield port
+
+
+@contextmanager
+def running(command: list[str], port: int, home: Path) -> Iterator[None]:
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, "HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        eventually(lambda: answers(port))
+        yield
+    finally:
+        child.terminate()
+        child.wait(20)
+
+
+def answers(port: int) -> bool:
+    with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), timeout=2)):
+        return True
+    return False
+
+
+def certificate(folder: Path) -> tuple[str, ssl.SSLContext]:
+    """nginx's directives for a certificate that it signed itself, and trust in it."""
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    made = [program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-keyout", str(key), "-out", str(cert), "-subj", "/CN=localhost"]
+    made += ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(made, check=True, capture_output=True)
+    directives = f"ssl_certificate {cert}; ssl_certificate_key {key};"
+    return directives, ssl.create_default_context(cafile=str(cert))

@@ -1,0 +1,312 @@
+"""A real server for tests: `manage.py serve` as a child process, on a port and data of its own.
+
+    with MemoryWeb(tmp_path, model) as server:
+        agent = server.make_agent("Tutor", human="Name: Bob")
+        with server.page(agent) as page:
+            page.send("Hello")
+        server.kill()  # SIGKILL
+        server.start()  # again, on the same data and port
+
+It always serves from SQLite, whatever DATABASE_URL the tests were started with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from tests.support.fake_openai import FakeOpenAI
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[2]
+START_WITHIN = 60.0  # seconds
+CSRF = "t" * 32  # a cookie and a header that say the same are what Django asks for
+
+
+def eventually(check: Callable[[], T], within: float = 30.0) -> T:
+    """What `check` gives as soon as that is true and it raises no AssertionError."""
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            if value := check():
+                return value
+            failure = AssertionError(f"After {within:g} s it is still {value!r}.")
+        except AssertionError as error:
+            failure = error
+        if time.monotonic() > deadline:
+            raise failure
+        time.sleep(0.02)
+
+
+class MemoryWeb:
+    """The server. `model` answers for it; without one, the demo model does."""
+
+    def __init__(self, data: Path, model: FakeOpenAI | None = None, **environment: str) -> None:
+        self.data, self.port = data, free_port()
+        self.log = data / "server.log"
+        self._child: subprocess.Popen[bytes] | None = None
+        # Named here, each wins over a .env in the project's directory.
+        self.environment = (
+            os.environ
+            | {
+                "DATABASE_URL": "",
+                "DEBUG": "0",
+                "HOST": "127.0.0.1",
+                "MEMORYWEB_ACCOUNTS": "0",
+                "MEMORYWEB_DATA": str(data),
+                "MEMORYWEB_ENDPOINTS": "",
+                "MEMORYWEB_MODEL": "fake-model" if model else "",
+                "MEMORYWEB_MODEL_TIMEOUT": "60",
+                "MEMORYWEB_TRUSTED_ORIGINS": "",
+                "OPENAI_API_KEY": "",
+                "OPENAI_BASE_URL": model.base_url if model else "",
+                "PYTHONUNBUFFERED": "1",
+                "REDIS_URL": "",
+            }
+            | environment
+        )
+
+    # -- the process -----------------------------------------------------------------------------
+
+    def start(self) -> Self:
+        """Start it and wait until it answers."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._child = subprocess.Popen(
+                [sys.executable, "manage.py", "serve", "--port", str(self.port)],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        eventually(self._answers, within=START_WITHIN)
+        return self
+
+    def _answers(self) -> bool:
+        if self._child and self._child.poll() is not None:
+            raise RuntimeError(f"The server ended at once:\n{self.log.read_text()}")
+        with suppress(OSError):
+            return self.get("/static/icon.svg").status == 200
+        return False
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Another command of `manage.py`, beside it or while it is stopped."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=START_WITHIN,
+            check=False,
+        )
+
+    def kill(self) -> None:
+        """SIGKILL: it has no moment to put anything in order."""
+        if self._child:
+            self._child.kill()
+            self._child.wait()
+            self._child = None
+
+    def interrupt(self, within: float = 15.0, by: signal.Signals = signal.SIGINT) -> int:
+        """Ctrl-C, or another signal that asks it to end; the exit status once it has."""
+        assert self._child
+        self._child.send_signal(by)
+        status = self._child.wait(within)
+        self._child = None
+        return status
+
+    @property
+    def pid(self) -> int:
+        assert self._child
+        return self._child.pid
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *exc: object) -> None:
+        self.kill()
+
+    # -- asking it -------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> HTTPResponse:
+        return self._request("GET", path, None)
+
+    def post(self, path: str, **form: str | int) -> HTTPResponse:
+        """POST a form as htmx would; redirects are not followed."""
+        return self._request("POST", path, urlencode(form))
+
+    def _request(self, method: str, path: str, body: str | None) -> HTTPResponse:
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": f"memoryweb_csrf={CSRF}",
+            "HX-Request": "true",
+            "X-CSRFToken": CSRF,
+        }
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            response.read()
+            return response
+
+    def make_agent(self, name: str = "Tutor", human: str = "", limit: int = 2000) -> str:
+        """Make an agent with a persona and a human block, by the form; its id."""
+        form: dict[str, str | int] = {
+            "name": name,
+            "memory_class": "ChatMemory",
+            "model": "",
+            "system_prompt": "You are a tutor.",
+            "blocks-TOTAL_FORMS": 2,
+            "blocks-INITIAL_FORMS": 0,
+        }
+        blocks = [("persona", "You are a helpful assistant"), ("human", human)]
+        for number, (label, value) in enumerate(blocks):
+            form |= {
+                f"blocks-{number}-label": label,
+                f"blocks-{number}-value": value,
+                f"blocks-{number}-limit": limit,
+                f"blocks-{number}-kind": "text",
+            }
+        response = self.post("/agents/new/", **form)
+        made = re.search(r"/agents/([0-9a-f-]{36})/", response.getheader("Location", ""))
+        assert made, f"No agent was made: {response.status}\n{self.log.read_text()}"
+        return made[1]
+
+    def page(self, agent: str, after: int = 0) -> Page:
+        """A page of the agent, as far as the server can tell."""
+        return Page(self, agent, after)
+
+    # -- what is stored --------------------------------------------------------------------------
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Read its database, whether it runs or not."""
+        path = self.data / "memoryweb.sqlite3"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20)) as database:
+            return database.execute(sql, values).fetchall()
+
+    def one(self, sql: str, *values: Any) -> Any:
+        """The one value that a query gives."""
+        ((value,),) = self.rows(sql, *values)
+        return value
+
+    def runs(self, agent: str) -> list[tuple[str, str]]:
+        """The agent's runs in order: text and status."""
+        sql = "SELECT text, status FROM agents_run WHERE agent_id = ? ORDER BY id"
+        return [(text, status) for text, status in self.rows(sql, key_of(agent))]
+
+    def is_idle(self, agent: str) -> bool:
+        return all(status not in ("queued", "running") for _, status in self.runs(agent))
+
+    def last_seq(self, agent: str) -> int:
+        seq: int = self.one("SELECT last_seq FROM agents_agent WHERE id = ?", key_of(agent))
+        return seq
+
+    def kinds_after(self, agent: str, seq: int) -> set[str]:
+        """The kinds of the events in the agent's log after one of them."""
+        sql = "SELECT kind FROM agents_event WHERE agent_id = ? AND seq > ?"
+        return {kind for (kind,) in self.rows(sql, key_of(agent), seq)}
+
+    def block(self, agent: str, label: str = "human") -> tuple[str, str, int]:
+        """A block's id, value and version."""
+        ((block, value, version),) = self.rows(
+            "SELECT b.id, b.value, b.version FROM agents_block b"
+            " JOIN agents_attachment a ON a.block_id = b.id WHERE a.agent_id = ? AND a.label = ?",
+            key_of(agent),
+            label,
+        )
+        return block, value, version
+
+    def edit_block(self, agent: str, value: str, label: str = "human") -> None:
+        """Edit a block by hand, from the version it has now."""
+        block, _, version = self.block(agent, label)
+        answer = self.post(f"/agents/{agent}/blocks/{dashed(block)}/", value=value, version=version)
+        assert answer.status == 200
+
+
+class Page:
+    """A socket that follows one agent: what a browser's page says and hears."""
+
+    def __init__(self, server: MemoryWeb, agent: str, after: int) -> None:
+        self.agent = agent
+        self.seen: list[tuple[int, str]] = []
+        """`(seq, fragments)` of each event."""
+        self._open = ExitStack()
+        address, origin = f"ws://127.0.0.1:{server.port}/ws/", Origin(server.url)
+        self._socket = self._open.enter_context(connect(address, origin=origin, max_size=None))
+        self.say(command="follow", agent=agent, after=after)
+
+    def say(self, **command: Any) -> None:
+        self._socket.send(json.dumps(command))
+
+    def send(self, text: str, key: str = "") -> str:
+        """Send a message and wait until the server says that it is stored; its key."""
+        key = key or uuid4().hex
+        self.say(command="send", agent=self.agent, text=text, key=key)
+        next(frame for frame in self.frames() if frame.get("accepted") == key)
+        return key
+
+    def frames(self, within: float = 30.0) -> Iterator[dict[str, Any]]:
+        """What the server says, as it says it; every event is acknowledged."""
+        while True:
+            frame = json.loads(self._socket.recv(timeout=within))
+            if seq := frame.get("seq"):
+                self.seen.append((seq, frame["content"]))
+                self.say(command="ack", seq=seq)
+            yield frame
+
+    def wait_for(self, words: str) -> None:
+        """Wait until an event's fragments hold these words."""
+        if not any(words in content for _, content in self.seen):
+            next(f for f in self.frames() if f.get("seq") and words in f["content"])
+
+    def wait_until(self, seq: int) -> None:
+        """Wait until it has seen the agent's log up to there."""
+        if not self.seen or self.seen[-1][0] < seq:
+            next(frame for frame in self.frames() if frame.get("seq", 0) >= seq)
+
+    def close(self) -> None:
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def key_of(agent: str) -> str:
+    """A UUID as SQLite has it."""
+    return agent.replace("-", "")
+
+
+def dashed(key: str) -> str:
+    return "-".join((key[:8], key[8:12], key[12:16], key[16:20], key[20:]))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
