@@ -1,25 +1,53 @@
-"""The application: agents and everything they remember."""
+"""The application, and its wiring: which signal of a model calls what in the rooms above."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from django.apps import AppConfig
 
 
 class AgentsConfig(AppConfig):
+    """Agents and everything they remember."""
+
     name = "agents"
 
     def ready(self) -> None:
-        """Connect what has to happen after a change: which signal of a model calls what."""
+        """Connect the rooms. They are imported here, as no model can be imported earlier."""
         from django.conf import settings
         from django.contrib.auth.models import User
         from django.contrib.sessions.models import Session
         from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
 
         from agents import accounts
+        from agents.live import publisher
         from agents.llm import prices
+        from agents.models import signals
+        from agents.runs import engine, reflection
         from agents.search import index
+        from agents.tools.custom import store
+
+        def publish(agent: Any, events: Any, **_: Any) -> None:
+            publisher.ring(agent, events)
+
+        def publish_purged(agent_id: Any, **_: Any) -> None:
+            publisher.ring_gone(agent_id)
+
+        def submit(run: Any, **_: Any) -> None:
+            engine.submit(run)
 
         prices.load_prices(settings.PRICES)  # what cannot be read stops the start
-        post_save.connect(accounts.person_changed, sender=User)
-        post_delete.connect(accounts.person_changed, sender=User)
-        post_delete.connect(accounts.session_ended, sender=Session)
-        pre_migrate.connect(index.make_way, sender=self)
-        post_migrate.connect(index.install_after_migrate, sender=self)
+        connections = (
+            (signals.events_recorded, publish, None),
+            (signals.agent_purged, publish_purged, None),
+            (signals.run_ready, submit, None),
+            (signals.run_ended, reflection.reflect_after, None),
+            (signals.tool_checked, store.read_off, None),
+            (post_save, accounts.person_changed, User),
+            (post_delete, accounts.person_changed, User),
+            (post_delete, accounts.session_ended, Session),
+            (pre_migrate, index.make_way, self),
+            (post_migrate, index.install_after_migrate, self),
+        )
+        for signal, receiver, sender in connections:
+            signal.connect(receiver, sender=sender, weak=False)

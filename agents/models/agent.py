@@ -13,13 +13,13 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
 
-from agents.live import publisher
-
 from .attachment import Attachment
 from .block import Block
 from .event import Event, advance
 from .limits import check_agents
 from .prepared_sql import find, insert, insert_all, key, read, update, values
+from .run import Run, begin_next
+from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from agents.memory.classes import Memory
 
-    from .run import Run
 
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 KEPT_AFTER_DELETE = timedelta(days=30)
@@ -54,8 +53,6 @@ class AgentQuerySet(models.QuerySet["Agent"]):
 
     def with_activity(self) -> Self:
         """Each agent with `busy`: whether one of its runs goes on."""
-        from .run import Run
-
         running = Run.objects.filter(agent=models.OuterRef("pk"), status__in=Run.ACTIVE)
         return self.annotate(busy=models.Exists(running))
 
@@ -181,7 +178,9 @@ class Agent(models.Model):
             event.agent, event.seq = self, seq
         if events:
             insert_all(events)
-            transaction.on_commit(lambda: publisher.ring(self, events), robust=True)
+            transaction.on_commit(
+                lambda: events_recorded.send(Agent, agent=self, events=events), robust=True
+            )
         return number
 
     def learn_size(self, size: int, tokens: int | None) -> None:
@@ -218,8 +217,6 @@ class Agent(models.Model):
     @transaction.atomic
     def restore(self) -> None:
         """Bring a deleted agent back; it goes on with what waits. LimitReached as in `create`."""
-        from .run import begin_next
-
         check_agents(self.owner)
         self.configure(deleted_at=None)
         self._tell_sharers()
@@ -231,7 +228,7 @@ class Agent(models.Model):
         """Delete the agent for good, and those of its owner's blocks that nobody else has."""
         held = list(self.blocks.filter(owner=self.owner_id, shares=None))
         pk = self.pk
-        transaction.on_commit(lambda: publisher.ring_gone(pk), robust=True)
+        transaction.on_commit(lambda: agent_purged.send(Agent, agent_id=pk), robust=True)
         self._tell_sharers()
         self.delete()
         for block in held:
@@ -295,18 +292,12 @@ class Agent(models.Model):
 
     def send(self, text: str, key: str) -> Run:
         """Accept a message; see `Run.start`."""
-        from .run import Run
-
         return Run.start(self, text, key)
 
     def current_run(self) -> Run | None:
         """The run that goes on, if any, also where it waits for an approval."""
-        from .run import Run
-
         return self.runs.filter(status__in=Run.ACTIVE).first()
 
     def last_run(self) -> Run | None:
         """The newest run that is no longer waiting."""
-        from .run import Run
-
         return self.runs.exclude(status=Run.Status.QUEUED).order_by("-pk").first()

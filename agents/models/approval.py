@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from .event import Event
 from .message import storable
+from .run import Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from .run import Run
     from .step import Step
 
 EXPIRED = "nobody approved it in time, which counts as a refusal"
@@ -104,8 +104,6 @@ class Approval(models.Model):
 
         False if it was decided already. ValidationError for arguments that are no JSON object.
         """
-        from .run import Run
-
         run = Run.objects.select_for_update().get(steps=self.step_id)
         mine = Approval.objects.pending().filter(pk=self.pk)
         self.status, self.reason = status, storable(reason).strip()

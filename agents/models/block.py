@@ -16,6 +16,7 @@ from django.db.models.lookups import LessThanOrEqual
 
 from agents.text import json_blocks
 
+from .block_edit import BlockEdit
 from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict, as_sentence
 from .event import Event
 from .message import NO_TEXT
@@ -23,7 +24,6 @@ from .prepared_sql import find, insert, key, read, update
 
 if TYPE_CHECKING:
     from .agent import Agent
-    from .block_edit import BlockEdit
     from .sharing import Sharing
 
 DEFAULT_LIMIT = 2000
@@ -246,8 +246,6 @@ class Block(models.Model):
         Returns the ledger's new row, or None where the value stays what it is. Raises
         MemoryRefusal, and writes nothing, where the change cannot be made.
         """
-        from .block_edit import BlockEdit
-
         self.lock()
         self.check_allowed(by)
         before, after = self.value, change(self.value)
@@ -288,18 +286,21 @@ class Block(models.Model):
 
     def check_allowed(self, by: Editor) -> None:
         """MemoryRefusal where this editor may not write."""
-        from .share import may_write
-
         if self.read_only and by.kind == Editor.AGENT:
             raise MemoryRefusal(
                 f"Block '{self.label}' is read-only; tell the person what should change,"
                 " or write it to another block."
             )
-        if by.owner_id is not None and not may_write(self, by.owner_id):
+        if by.owner_id is not None and not self.may_be_written_by(by.owner_id):
             raise MemoryRefusal(
                 f"Block '{self.label}' is {self.owner.get_username()}'s and was shared to be read"
                 " only; ask them to change it, or write to another block."
             )
+
+    def may_be_written_by(self, user_id: int) -> bool:
+        """Whether a person, and their agents, may write to it: its owner, or a share says so."""
+        shared = self.shares.filter(user_id=user_id, can_write=True)
+        return self.owner_id == user_id or shared.exists()
 
     def tell_holders(self) -> None:
         """Have every agent that holds the block draw its memory anew."""
@@ -308,10 +309,12 @@ class Block(models.Model):
 
     def holders(self) -> list[Agent]:
         """The agents that hold the block, in the order their rows are locked."""
-        from .agent import Agent
-
         joined = "JOIN agents_attachment held ON held.agent_id = agents_agent.id"
-        return read(Agent, f"{joined} WHERE held.block_id = %s ORDER BY held.agent_id", key(self))
+        return read(
+            self.agents.model,
+            f"{joined} WHERE held.block_id = %s ORDER BY held.agent_id",
+            key(self),
+        )
 
     def lock(self) -> None:
         """Read the row anew and hold it until commit."""

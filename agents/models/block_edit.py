@@ -11,7 +11,6 @@ from django.db import models
 from agents.text.diff import Piece, hunks_changed, words_changed
 from agents.text.merge import without
 
-from .block import Block
 from .editing import MemoryRefusal
 
 
@@ -19,7 +18,7 @@ class BlockEdit(models.Model):
     """A write to a block: the value before and after, who wrote, and in which step."""
 
     # its two indexes below begin with the block: it needs none of its own
-    block = models.ForeignKey(Block, models.CASCADE, related_name="edits", db_index=False)
+    block = models.ForeignKey("Block", models.CASCADE, related_name="edits", db_index=False)
     version = models.PositiveIntegerField()
     before = models.TextField(blank=True)
     after = models.TextField(blank=True)

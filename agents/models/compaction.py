@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
 from .event import Event
 from .message import Message, storable
-from .prepared_sql import find, key, read
+from .prepared_sql import key, read
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -72,16 +72,15 @@ class Compaction(models.Model):
     @transaction.atomic
     def rewrite(self, summary: str, author: str, error: str = "") -> None:
         """Another summary for the same messages; ValidationError where it is too long."""
-        from .agent import Agent
-
         summary = storable(summary).strip()
         if len(summary) > LONGEST_SUMMARY:
             raise ValidationError(
                 f"The summary would be {len(summary):,} characters long; {LONGEST_SUMMARY:,} is the"
                 f" most. Shorten it by {len(summary) - LONGEST_SUMMARY:,}."
             )
-        agent = find(Agent, self.agent_id, lock=True)
-        if agent is None:
+        try:
+            agent = self.agent.locked()
+        except ObjectDoesNotExist:  # deleted meanwhile
             return
         self.summary, self.written_by, self.error = summary, author, error
         self.tried_at = timezone.now()

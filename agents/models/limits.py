@@ -37,12 +37,10 @@ def check_agents(owner: User, more: int = 1) -> None:
     """LimitReached where so many more agents are too many for a person; in the transaction that
     makes them. Holds the person's row, so that requests of the same moment count each other's.
     """
-    from .agent import Agent
-
     if not settings.ACCOUNTS:
         return
     User.objects.select_for_update(no_key=True).get(pk=owner.pk)
-    count, most = Agent.objects.visible_to(owner).count(), settings.AGENTS_LIMIT
+    count, most = owner.agents.filter(deleted_at=None).count(), settings.AGENTS_LIMIT
     if count + more > most:
         raise LimitReached(
             f"You have {count:,} agents, and {most:,} is the most one person may have. Delete"

@@ -17,6 +17,7 @@ from .limits import check_queue
 from .message import Message, checked, storable
 from .prepared_sql import insert, read, update
 from .prepared_sql import key as key_of
+from .signals import run_ended, run_ready
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -174,8 +175,6 @@ class Run(Leased):
 
     def _begin(self) -> None:
         """Post the message and hand the run to the engine; with the agent's row held."""
-        from agents.runs import engine
-
         self.status, self.started_at = self.Status.RUNNING, timezone.now()
         self.activity = "Thinking"
         if self.pk:
@@ -189,7 +188,7 @@ class Run(Leased):
         for number, message in enumerate(posted, last - len(posted) + 1):
             message.number = number
             insert(message)
-        engine.submit(self)
+        run_ready.send(Run, run=self)
 
     def _posted(self) -> list[Message]:
         """The messages it begins with: what a script put ahead, then its text."""
@@ -232,8 +231,6 @@ class Run(Leased):
 
     def go_on_after_pause(self) -> None:
         """Hand a waiting run to the engine again; in a transaction that holds its row."""
-        from agents.runs import engine
-
         if self.status != self.Status.WAITING:
             return
         self.status, self.seen_at, self.tries = self.Status.RUNNING, None, 0
@@ -241,7 +238,7 @@ class Run(Leased):
             self.activity = "Thinking"
         update(self, "status", "activity", "seen_at", "tries")
         self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
-        engine.submit(self)
+        run_ready.send(Run, run=self)
 
     # -- ending ----------------------------------------------------------------------------------
 
@@ -259,16 +256,11 @@ class Run(Leased):
         update(self, "reason", "error", "status", "finished_at", "activity")
         self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
-        if self.kind == self.Kind.MESSAGE and self.status == self.Status.DONE:
-            from agents.runs.reflection import reflect_if_due
-
-            reflect_if_due(self.agent)
+        run_ended.send(Run, run=self)
 
     @transaction.atomic
     def retry(self, *, wants_room: bool = False) -> bool:
         """Go on with a run that failed, if nothing was said since; False if that cannot be."""
-        from agents.runs import engine
-
         agent = self.agent.locked()
         last = agent.last_run()
         if last is None or last.pk != self.pk or last.status != self.Status.FAILED:
@@ -286,7 +278,7 @@ class Run(Leased):
         )
         self.refresh_from_db()
         agent.record(Event.of(Event.Kind.RUN_CHANGED, run=self))
-        engine.submit(self)
+        run_ready.send(Run, run=self)
         return True
 
     # -- what was said and done in it ------------------------------------------------------------
@@ -366,10 +358,8 @@ class Run(Leased):
 
 def begin_next(agent: Agent) -> None:
     """Begin the message that waits longest; those of a deleted agent wait until it is restored."""
-    from .agent import Agent
-
     waiting = waiting_runs(agent)
-    if waiting and Agent.objects.filter(pk=agent.pk, deleted_at=None).exists():
+    if waiting and type(agent).objects.filter(pk=agent.pk, deleted_at=None).exists():
         waiting[0].agent = agent
         waiting[0]._begin()
 

@@ -67,10 +67,3 @@ def finished(user_id: int) -> models.QuerySet[Block]:
     """All blocks but those that an import of this person's is still writing."""
     unfinished = Attachment.objects.filter(agent__owner_id=user_id, agent__deleted_at=UNFINISHED)
     return Block.objects.exclude(pk__in=unfinished.values("block"))
-
-
-def may_write(block: Block, user_id: int) -> bool:
-    """Whether a person, and their agents, may write to a block."""
-    if block.owner_id == user_id:
-        return True
-    return BlockShare.objects.filter(block=block, user_id=user_id, can_write=True).exists()

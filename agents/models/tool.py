@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import textwrap
 import uuid
 from typing import TYPE_CHECKING, Any, Self
@@ -12,10 +11,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 
+from .signals import tool_checked
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
-
-    from agents.tools.custom.sandbox import Limits
 
 LONGEST_NAME = 64
 LONGEST_SOURCE = 100_000  # characters
@@ -89,7 +88,7 @@ class Tool(models.Model):
         """
         owner.__class__.objects.select_for_update().get(pk=owner.pk)  # one at a time
         tool = cls(owner=owner, name=name, source=source)
-        tool._read()
+        tool.read_source()
         tool = cls.objects.filter(owner=owner, name=tool.name).first() or tool
         tool.put(source, **settings)
         tool.save()
@@ -118,41 +117,9 @@ class Tool(models.Model):
                 wrong[field] = f"A tool may take more than 0 and at most {most:g} {unit}."
         if wrong:
             raise ValidationError(wrong)
-        self._read()
+        self.read_source()
 
-    def _read(self) -> None:
-        """Take name, description and schema from the source."""
-        from agents import tools
-        from agents.tools.custom.annotations import SourceError
-        from agents.tools.custom.source import read_source
-
+    def read_source(self) -> None:
+        """Take name, description and schema from the source; ValidationError where that fails."""
         self.source = textwrap.dedent(self.source.replace("\r\n", "\n").replace("\r", "\n"))
-        try:
-            read = read_source(self.source, self.name)
-        except SourceError as error:
-            raise ValidationError({"source": str(error)}) from None
-        if len(read.name) > LONGEST_NAME:
-            raise ValidationError(
-                {
-                    "name": f"'{read.name}' has {len(read.name)} characters; {LONGEST_NAME} is"
-                    " the most."
-                }
-            )
-        if not read.name.isascii() or keyword.iskeyword(read.name):
-            raise ValidationError(
-                {"name": f"'{read.name}' is no name for a tool: use letters a to z, digits, '_'."}
-            )
-        if read.name in tools.names():
-            raise ValidationError(
-                {"name": f"'{read.name}' is a built-in tool; give the function another name."}
-            )
-        self.name, self.description, self.json_schema = read.name, read.description, read.schema
-
-    def limits(self) -> Limits:
-        """What a call may take: what was set, if the operator still allows so much."""
-        from agents.tools.custom.sandbox import Limits
-
-        seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
-        return Limits(
-            min(self.seconds or seconds, seconds), min(self.megabytes or megabytes, megabytes)
-        )
+        tool_checked.send(Tool, tool=self)

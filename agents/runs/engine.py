@@ -23,6 +23,11 @@ from agents.models.database_errors import unavailable
 from agents.models.lease import silent_since
 from agents.models.run import RunQuerySet, begin_next
 
+from .loop import run_agent
+
+if settings.HOSTED:  # its library is there in this form only
+    from . import jobs
+
 logger = logging.getLogger(__name__)
 LONGEST_PAUSE = 300.0  # seconds until a run that broke off again and again is taken up once more
 
@@ -39,9 +44,7 @@ def _threads() -> ThreadPoolExecutor:
 def submit(run: Run) -> None:
     """Have a run executed once the transaction that began it is committed."""
     if settings.HOSTED:
-        from agents.tasks import defer_run  # its library is there on Postgres only
-
-        defer_run(run.pk)
+        jobs.defer_run(run.pk)
     else:
         transaction.on_commit(partial(_hand_to_thread, run.pk))
 
@@ -68,8 +71,6 @@ def execute(run_id: int) -> None:
 
     Where it cannot be on the run, as the database failed, the run is taken up again later.
     """
-    from .loop import run_agent
-
     try:
         run_agent(run_id)
         _broken.pop(run_id, None)
@@ -123,9 +124,7 @@ def _left_lying() -> RunQuerySet:
         resting = [pk for pk, (_, until) in list(_broken.items()) if until > now]
         with _handing:
             return Run.objects.running().exclude(pk__in=[*_handed, *resting])
-    from agents.tasks import has_job
-
-    lost = Q(seen_at=None) & ~has_job()
+    lost = Q(seen_at=None) & ~jobs.has_job()
     return Run.objects.running().filter(Q(seen_at__lt=silent_since()) | lost)
 
 

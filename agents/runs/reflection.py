@@ -6,6 +6,7 @@ of the conversation. Letta calls it sleep-time.
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 from agents.models import Agent, Run
@@ -29,6 +30,12 @@ def reflect(agent: Agent) -> Run:
     return waiting or Run.start(
         agent, INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION
     )
+
+
+def reflect_after(run: Run, **_: Any) -> None:
+    """Have the agent of a run that was answered reflect, if it is due."""
+    if run.kind == Run.Kind.MESSAGE and run.status == Run.Status.DONE:
+        reflect_if_due(run.agent)
 
 
 def reflect_if_due(agent: Agent) -> Run | None:

@@ -16,6 +16,7 @@ from agents.ledger.blame import blame
 from agents.memory.context_messages import history
 from agents.models import Agent, Block, Compaction, Editor, Message, Passage, Run, Step, Tool
 from agents.models.tag import AgentTag
+from agents.tools.custom.sandbox import limits_of
 from tests.conftest import Ask
 from tests.support.agent_file_samples import SOURCE, noted, sample
 from tests.support.fake_openai import FakeOpenAI, calls, text
@@ -97,7 +98,7 @@ def test_an_exported_agent_comes_back_whole(lived: Agent, bob: User) -> None:
     assert again.owner == bob
     assert (again.passage_count, again.message_count) == (2, lived.message_count)
     assert [each.json for each in history(again)] == [each.json for each in history(lived)]
-    assert Tool.objects.get(owner=bob).limits().seconds == 2.0
+    assert limits_of(Tool.objects.get(owner=bob)).seconds == 2.0
     messages = zip(again.messages.all(), lived.messages.all(), strict=True)
     for copied, first in messages:
         assert (copied.content, copied.created_at) == (first.content, first.created_at)

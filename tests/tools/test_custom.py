@@ -13,7 +13,7 @@ from agents.memory.classes import TaskMemory
 from agents.models import Agent, Tool
 from agents.tools import of_agent, schemas
 from agents.tools.custom import CustomTool, SourceError, prepare, read_source
-from agents.tools.custom.sandbox import Limits
+from agents.tools.custom.sandbox import Limits, limits_of
 from tests.support.custom_tools import MODELS, POP, PUSH, PUSH_BY_CLIENT
 
 
@@ -212,7 +212,7 @@ def test_an_indented_source_with_the_line_ends_of_a_form_is_a_source(alice: User
         (PUSH, {"name": "pull"}, "source", "no function 'pull'"),
         ('def core_memory_append():\n    """D."""', {}, "name", "a built-in tool"),
         (f'def {"f" * 65}():\n    """D."""', {}, "name", "64 is the most"),
-        ('def é():\n    """D."""', {}, "name", "no name for a tool"),
+        ('def é():\n    """D."""', {}, "name", "not a valid tool name"),
         (PUSH, {"seconds": 5.5}, "seconds", "at most 5 s"),
         (PUSH, {"seconds": 0}, "seconds", "more than 0"),
         (PUSH, {"seconds": float("nan")}, "seconds", "more than 0"),
@@ -234,10 +234,10 @@ def test_the_operator_raises_and_lowers_what_a_tool_may_take(
     alice: User, settings: Settings
 ) -> None:
     made = Tool.from_source(alice, PUSH, seconds=4)
-    assert made.limits() == Limits(4, 64)
+    assert limits_of(made) == Limits(4, 64)
     settings.TOOL_SECONDS, settings.TOOL_MEGABYTES = 2.0, 128
-    assert made.limits() == Limits(2.0, 128)
-    assert Tool.from_source(alice, POP, megabytes=100).limits() == Limits(2.0, 100)
+    assert limits_of(made) == Limits(2.0, 128)
+    assert limits_of(Tool.from_source(alice, POP, megabytes=100)) == Limits(2.0, 100)
 
 
 # -- whose tools an agent has ----------------------------------------------------------------------

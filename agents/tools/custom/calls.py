@@ -114,7 +114,7 @@ def prepare(row: Row, agent: Agent, arguments: dict[str, Any]) -> Prepared:
     Where there is no sandbox to run it in, it has failed, and says so.
     """
     definition = read_source(row.source, row.name)
-    limits = row.limits()
+    limits = sandbox.limits_of(row)
     drafts = Drafts(agent)
     code, inputs = program(row.source, definition, arguments, row.return_char_limit)
     try:

@@ -19,6 +19,8 @@ from typing import Any
 
 from django.conf import settings
 
+from agents.models import Tool
+
 from .outcome import LONGEST_OUTPUT, cut
 
 MOST_CALLS_OUT = 1_000  # of the sandbox to its stand-ins, within one run
@@ -43,6 +45,14 @@ class Limits:
 
     seconds: float
     megabytes: int
+
+
+def limits_of(tool: Tool) -> Limits:
+    """What a call of a tool may take: what was set, if the operator still allows so much."""
+    seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
+    return Limits(
+        min(tool.seconds or seconds, seconds), min(tool.megabytes or megabytes, megabytes)
+    )
 
 
 @dataclass

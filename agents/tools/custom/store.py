@@ -1,0 +1,40 @@
+"""A custom tool as it is stored: what its source says of it."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from agents import tools
+from agents.models import Tool
+from agents.models.tool import LONGEST_NAME
+
+from .annotations import SourceError
+from .source import read_source
+
+
+def read_off(tool: Tool, **_: Any) -> None:
+    """Take a tool's name, description and schema from its source.
+
+    ValidationError, by field, where the source is no tool's or the name cannot be used.
+    """
+    try:
+        read = read_source(tool.source, tool.name)
+    except SourceError as error:
+        raise ValidationError({"source": str(error)}) from None
+    if problem := name_problem(read.name):
+        raise ValidationError({"name": problem})
+    tool.name, tool.description, tool.json_schema = read.name, read.description, read.schema
+
+
+def name_problem(name: str) -> str:
+    """Why a tool cannot have this name; "" where it can."""
+    if len(name) > LONGEST_NAME:
+        return f"'{name}' has {len(name)} characters; {LONGEST_NAME} is the most."
+    if not name.isascii() or keyword.iskeyword(name):
+        return f"'{name}' is not a valid tool name: use letters a to z, digits and '_'."
+    if name in tools.names():
+        return f"'{name}' is a built-in tool; give the function another name."
+    return ""
