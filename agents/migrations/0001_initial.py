@@ -295,7 +295,7 @@ class Migration(migrations.Migration):
                 ('endpoint', models.CharField(max_length=300)),
                 ('context_tokens', models.PositiveIntegerField(default=0, help_text='Tokens of the request, estimated before it was sent.')),
                 ('window', models.PositiveIntegerField(default=0, help_text="The model's context window, tokens.")),
-                ('request', models.JSONField(default=dict, help_text='What the request was made of; see agents/requests.py.')),
+                ('request', models.JSONField(default=dict, help_text='What the request was made of; see agents/memory/sent_requests.py.')),
                 ('request_sha256', models.CharField(blank=True, max_length=64)),
                 ('context_bytes', models.PositiveIntegerField(default=0)),
                 ('prompt_tokens', models.PositiveIntegerField(blank=True, null=True)),
