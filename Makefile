@@ -72,9 +72,8 @@ from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench
 
-lint: $(DEV) ## ruff and mypy
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
+lint: $(DEV) ## form, arrows between the rooms, types
+	@$(style)
 	@$(PY) -m mypy
 
 format: $(DEV) ## put the code in order
@@ -90,10 +89,16 @@ browser=$$(VENV=$(VENV) bash tests/support/ensure_browser.sh) || exit 1; \
 export MEMORYWEB_TEST_BROWSER="$$browser"
 endef
 
+# The form of the code, and the arrows between its rooms.
+define style
+$(PY) -m ruff check . && $(PY) -m ruff format --check . && \
+$(VENV)/bin/lint-imports --no-logo --no-cache
+endef
+
 # Lint first, as it takes a second; then the tests, with the types checked beside them by a process
 # that yields to them. $(1) is the command that runs the tests.
 define check
-$(PY) -m ruff check . && $(PY) -m ruff format --check . || exit 1; \
+$(style) || exit 1; \
 types=$$(mktemp); trap 'rm -f "$$types"' EXIT; \
 nice -n 19 $(PY) -m mypy >"$$types" 2>&1 & mypy=$$!; \
 trap 'kill $$mypy 2>/dev/null; exit 130' INT TERM; \
