@@ -131,10 +131,10 @@ def person_changed(instance: User, **signal: Any) -> None:
 
     if not instance.is_active:
         Token.objects.of(instance).delete()
-    transaction.on_commit(lambda: publisher.ring_login(instance.pk), robust=True)
+    transaction.on_commit(lambda: publisher.publish_login(instance.pk), robust=True)
 
 
 def session_ended(instance: Session, **signal: Any) -> None:
     """Have the sockets of a session that was ended look whether they may stay."""
     if user_id := instance.get_decoded().get(SESSION_KEY):
-        transaction.on_commit(lambda: publisher.ring_login(int(user_id)), robust=True)
+        transaction.on_commit(lambda: publisher.publish_login(int(user_id)), robust=True)

@@ -20,7 +20,7 @@ class AgentsConfig(AppConfig):
         from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
 
         from agents import accounts
-        from agents.live import publisher
+        from agents.live import fragments, publisher
         from agents.llm import prices
         from agents.models import signals
         from agents.runs import engine, reflection
@@ -28,15 +28,16 @@ class AgentsConfig(AppConfig):
         from agents.tools.custom import store
 
         def publish(agent: Any, events: Any, **_: Any) -> None:
-            publisher.ring(agent, events)
+            publisher.publish(agent, events)
 
         def publish_purged(agent_id: Any, **_: Any) -> None:
-            publisher.ring_gone(agent_id)
+            publisher.publish_deleted(agent_id)
 
         def submit(run: Any, **_: Any) -> None:
             engine.submit(run)
 
         prices.load_prices(settings.PRICES)  # what cannot be read stops the start
+        publisher.set_renderer(fragments.render)
         connections = (
             (signals.events_recorded, publish, None),
             (signals.agent_purged, publish_purged, None),

@@ -15,8 +15,9 @@ API = "agents.api.asgi"
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from django.urls import path
 
-from agents.live.routing import websocket_urlpatterns
+from agents.live.consumer import PageConsumer
 from memoryweb.bodies import Bounded
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
 
@@ -31,11 +32,10 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
         await pages(scope, receive, send)
 
 
+sockets = URLRouter([path("ws/", PageConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
 application = ProtocolTypeRouter(
     {
         "http": Bounded(http),
-        "websocket": SameOriginSocket(
-            AuthMiddlewareStack(SingleUserSocket(URLRouter(websocket_urlpatterns)))  # type: ignore[arg-type]
-        ),
+        "websocket": SameOriginSocket(AuthMiddlewareStack(SingleUserSocket(sockets))),
     }
 )

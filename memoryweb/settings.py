@@ -158,14 +158,6 @@ def _database() -> dict[str, Any]:
 
 
 DATABASES = {"default": _database()}
-# Only agents/live/publisher.py uses it, between processes. The layer waits up to 5 s for a message,
-# as long as redis 8 waits for any answer.
-CHANNEL_LAYERS: dict[str, dict[str, Any]] = {}
-if REDIS_URL:
-    CHANNEL_LAYERS["bell"] = {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "capacity": 10_000},
-    }
 # allauth counts attempts to log in, `requests` each person's requests (agents/models/limits.py). A
 # cache of the usual 300 entries would forget some of them as soon as somebody makes many.
 CACHES: dict[str, dict[str, Any]] = {

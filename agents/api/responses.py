@@ -130,7 +130,7 @@ def stream(
 
 
 async def as_it_comes(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
-    """The stream, woken by the bell."""
+    """The stream, which goes on when the agent's events are published."""
     loop, heard_at = asyncio.get_running_loop(), float("-inf")
     async with listening(follower.agent.pk, every=True) as heard:
         while True:

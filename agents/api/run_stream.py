@@ -1,9 +1,10 @@
 """Following a run: what it says as it says it, and waiting until it rests.
 
 A `Follower` looks at what is stored and gives what it has not given yet; it is asked whenever the
-agent's bell rings, and now and then, as a ring may get lost. What it gives has a `seq_id`, from
-which another one can go on: `((number · 1000 + part) · 1,000,000) + characters`, with `number` the
-message's in its agent, `part` of the row (`conversion.py`), and 999,999 for a whole message.
+agent's events are published, and now and then, as a message may get lost. What it gives has a
+`seq_id`, from which another one can go on: `((number · 1000 + part) · 1,000,000) + characters`,
+with `number` the message's in its agent, `part` of the row (`conversion.py`), and 999,999 for a
+whole message.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .ways_on import in_a_sentence
 
 WHOLE = 999_999
 GOES_ON = (Run.Status.QUEUED, Run.Status.RUNNING)
-LOOK_SECONDS = 5.0  # how often the log is looked at, rung or not
+LOOK_SECONDS = 5.0  # how often the log is looked at, with news or without
 PARTS = {"content": TEXT, "reasoning": REASONING}
 SAID = {"content": "content", "reasoning": "reasoning"}
 
@@ -176,27 +177,27 @@ def usage(run: Run) -> Wire:
 async def listening(
     agent_id: UUID, *, every: bool
 ) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
-    """Hear an agent's bell: a function that waits for it, at most so many seconds.
+    """A function that waits for news of an agent, at most so many seconds.
 
-    It rings for `every` event, or only where a run may rest.
+    News is `every` event, or only those that end a run or make it wait for a person.
     """
-    rung = asyncio.Event()
+    notified = asyncio.Event()
 
-    def ear(carried: list[publisher.Carried]) -> None:
-        rung.set()
+    def listener(events: list[publisher.Published]) -> None:
+        notified.set()
 
-    async def heard(seconds: float) -> None:
+    async def wait(seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await rung.wait()
-        rung.clear()
+                await notified.wait()
+        notified.clear()
 
-    group = publisher.of_log(agent_id, every)
-    await publisher.join(group, ear)
+    topic = publisher.log_topic(agent_id) if every else publisher.rest_topic(agent_id)
+    publisher.subscribe(topic, listener)
     try:
-        yield heard
+        yield wait
     finally:
-        await publisher.leave(group, ear)
+        publisher.unsubscribe(topic, listener)
 
 
 def line(wire: Wire) -> str:

@@ -1,1 +1,1 @@
-"""What open pages are told, and who may go on listening."""
+"""Live pages: what is published to them, what they may ask for, and until when."""

@@ -1,4 +1,4 @@
-"""What a page's socket may be told to do, by whom it is for."""
+"""The commands that a page may send over its socket."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
 class CommandError(Exception):
-    """A command that cannot be carried out, and why, for the page to show."""
+    """Why a command was not carried out, for the page to show."""
 
 
 def parse(text: str | None) -> dict[str, Any]:
     """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
     try:
-        given = json.loads(text or "")
+        command = json.loads(text or "")
     except (ValueError, RecursionError):
-        raise CommandError("That was not JSON.") from None
-    body = given.get("body", given) if isinstance(given, dict) else None
+        raise CommandError("The command is not JSON.") from None
+    body = command.get("body", command) if isinstance(command, dict) else None
     if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
-        raise CommandError("That is no command this server knows: follow, ack, send or stop.")
+        raise CommandError("Unknown command; the commands are follow, ack, send and stop.")
     return body
 
 
-def number(body: dict[str, Any], name: str) -> int:
+def whole_number(body: dict[str, Any], name: str) -> int:
     value = body.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise CommandError(f"'{name}' must be a number, 0 or more.")

@@ -27,7 +27,14 @@ from agents.models import Agent, Event, LimitReached
 from agents.models.database_errors import unavailable
 
 from . import fragments, publisher
-from .commands import CommandError, accept_message, find_agent, number, parse, stop_current_run
+from .commands import (
+    CommandError,
+    accept_message,
+    find_agent,
+    parse,
+    stop_current_run,
+    whole_number,
+)
 from .login import Login, LoginEnded
 
 logger = logging.getLogger(__name__)
@@ -35,10 +42,10 @@ logger = logging.getLogger(__name__)
 MOST_EVENTS = 300  # in flight
 MOST_BYTES = 1_000_000  # in flight
 BATCH = 100  # events read from the log at once
-LOOK_SECONDS = 15.0  # how often the log is looked at, rung or not
-ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is let go
+LOOK_SECONDS = 15.0  # how often the log is looked at, with news or without
+ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is closed
 LOGGED_OUT = 4401  # the code that a socket is closed with when its log-in has ended
-LIST_SECONDS = 0.5  # the list of agents is drawn at most so often
+LIST_SECONDS = 0.5  # the list of agents is rendered at most so often
 
 Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
 
@@ -61,24 +68,24 @@ class PageConsumer(AsyncWebsocketConsumer):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            await self.let_go()
+            self.release()
 
     async def connect(self) -> None:
         self.seq = 0
-        self.carried: deque[publisher.Carried] = deque(maxlen=BATCH)
+        self.received: deque[publisher.Published] = deque(maxlen=BATCH)
         self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
-        self.rung, self.acked = asyncio.Event(), asyncio.Event()
-        self.list_waits = False
+        self.notified, self.acked = asyncio.Event(), asyncio.Event()
+        self.list_is_due = False
         self.behind = True  # the log has, or may have, what the page has not
         if not self.user.is_authenticated:
             await self.close(LOGGED_OUT)
             return
-        await publisher.join(publisher.of_user(self.user.pk), self.agents_changed)
-        await publisher.join(publisher.of_login(self.user.pk), self.login.tell)
+        publisher.subscribe(publisher.user_topic(self.user.pk), self.agents_changed)
+        publisher.subscribe(publisher.login_topic(self.user.pk), self.login.look_now)
         await self.accept()
-        self.tasks += [asyncio.create_task(self.pump()), asyncio.create_task(self.guard())]
+        self.tasks += [asyncio.create_task(self.pump()), asyncio.create_task(self.end_with_login())]
 
-    async def guard(self) -> None:
+    async def end_with_login(self) -> None:
         """End the socket when its log-in has ended."""
         await self.login.watch()
         await self.end(LOGGED_OUT)
@@ -94,13 +101,13 @@ class PageConsumer(AsyncWebsocketConsumer):
             if task is not this:
                 task.cancel()
 
-    async def let_go(self) -> None:
-        """Listen no more."""
+    def release(self) -> None:
+        """Stop the tasks and the listening."""
         self.stop_tasks()
         if self.user.is_authenticated:
-            await publisher.leave(publisher.of_user(self.user.pk), self.agents_changed)
-            await publisher.leave(publisher.of_login(self.user.pk), self.login.tell)
-        await self.unfollow()
+            publisher.unsubscribe(publisher.user_topic(self.user.pk), self.agents_changed)
+            publisher.unsubscribe(publisher.login_topic(self.user.pk), self.login.look_now)
+        self.unfollow()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Call the handler of a message. Channels' own visits a thread before each, to close
@@ -113,7 +120,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         body: dict[str, Any] = {}
         try:
             body = parse(text_data)
-            if not self.was_awaited(body):
+            if not self.is_expected(body):
                 await self.login.admit()
             await self.commands()[body["command"]](body)
         except (CommandError, LimitReached) as error:
@@ -128,10 +135,10 @@ class PageConsumer(AsyncWebsocketConsumer):
             if body.get("command") == "follow":
                 await self.close(1011)  # the page reconnects, and asks again
                 return
-            await self.refuse(f"{words} That was not done; try again in a moment.", body)
+            await self.refuse(f"{words} Nothing was done; try again in a moment.", body)
 
-    def was_awaited(self, body: dict[str, Any]) -> bool:
-        """Whether a command acknowledges what is in flight, which costs nothing and counts not."""
+    def is_expected(self, body: dict[str, Any]) -> bool:
+        """Whether a command acknowledges what is in flight; it is not checked nor counted."""
         return body["command"] == "ack" and bool(self.in_flight)
 
     def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
@@ -143,31 +150,31 @@ class PageConsumer(AsyncWebsocketConsumer):
         }
 
     async def refuse(self, error: str, body: dict[str, Any]) -> None:
-        """Tell the page what was wrong with its command; what was typed stays in the page."""
+        """Say what was wrong with a command; what the person typed stays in the page."""
         content = render_to_string("agents/_refusal.html", {"error": error})
-        await self.say({"content": content, "refused": body.get("key", "")})
+        await self.send_frame({"content": content, "refused": body.get("key", "")})
 
     async def follow(self, body: dict[str, Any]) -> None:
         """The page shows an agent, as it was at event `after`."""
         agent = await in_thread(find_agent, self.user, body)
-        await self.unfollow()
-        self.agent_id, self.seq = agent.pk, number(body, "after")
-        self.carried.clear()
+        self.unfollow()
+        self.agent_id, self.seq = agent.pk, whole_number(body, "after")
+        self.received.clear()
         self.in_flight.clear()
         self.behind = True
-        await publisher.join(publisher.of_agent(agent.pk), self.agent_changed)
-        await self.say({"following": str(agent.pk)})
-        self.rung.set()
+        publisher.subscribe(publisher.agent_topic(agent.pk), self.agent_changed)
+        await self.send_frame({"following": str(agent.pk)})
+        self.notified.set()
         self.agents_changed()
 
-    async def unfollow(self) -> None:
+    def unfollow(self) -> None:
         if self.agent_id:
-            await publisher.leave(publisher.of_agent(self.agent_id), self.agent_changed)
+            publisher.unsubscribe(publisher.agent_topic(self.agent_id), self.agent_changed)
         self.agent_id = None
 
     async def ack(self, body: dict[str, Any]) -> None:
         """The page has drawn everything up to event `seq`."""
-        seq = number(body, "seq")
+        seq = whole_number(body, "seq")
         while self.in_flight and self.in_flight[0][0] <= seq:
             self.in_flight.popleft()
         self.acked.set()
@@ -175,30 +182,30 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def send_message(self, body: dict[str, Any]) -> None:
         """A person sends a message; accepted means it is stored."""
         await in_thread(accept_message, self.user, body)
-        await self.say({"accepted": body["key"]})
+        await self.send_frame({"accepted": body["key"]})
 
     async def stop_run(self, body: dict[str, Any]) -> None:
         """A person stops the run that goes on."""
         await in_thread(stop_current_run, self.user, body)
 
-    # -- the bell --------------------------------------------------------------------------------
+    # -- what is published -------------------------------------------------------------------------
 
-    def agent_changed(self, carried: list[publisher.Carried]) -> None:
-        self.carried.extend(carried)
-        self.behind = self.behind or not carried
-        self.rung.set()
+    def agent_changed(self, events: list[publisher.Published]) -> None:
+        self.received.extend(events)
+        self.behind = self.behind or not events
+        self.notified.set()
 
-    def agents_changed(self, carried: Sequence[publisher.Carried] = ()) -> None:
-        if not self.list_waits:
-            self.list_waits = True
+    def agents_changed(self, events: Sequence[publisher.Published] = ()) -> None:
+        if not self.list_is_due:
+            self.list_is_due = True
             self.tasks.append(asyncio.create_task(self.send_list()))
             self.tasks = [task for task in self.tasks if not task.done()]
 
     async def send_list(self) -> None:
-        """The list of the person's agents, after a moment in which more may have changed."""
+        """Send the list of the person's agents, after a moment in which more may have changed."""
         await asyncio.sleep(LIST_SECONDS)
-        self.list_waits = False
-        await self.say({"content": await in_thread(draw_list, self.user, self.agent_id)})
+        self.list_is_due = False
+        await self.send_frame({"content": await in_thread(render_list, self.user, self.agent_id)})
 
     # -- fragments out -----------------------------------------------------------------------------
 
@@ -206,51 +213,51 @@ class PageConsumer(AsyncWebsocketConsumer):
         """Send what the log has beyond what was sent, for as long as the socket lives."""
         try:
             while True:
-                await self.wait_for_bell()
+                await self.wait_for_news()
                 await self.catch_up()
         except TimeoutError:
             await self.close(1013)
         except Exception:  # the page reconnects and asks again
-            logger.exception("A socket's pump broke.")
+            logger.exception("A socket failed while sending events.")
             await self.close(1011)
 
-    async def wait_for_bell(self) -> None:
-        """Wait for a ring; look into the log now and then all the same, as a ring may get lost."""
+    async def wait_for_news(self) -> None:
+        """Wait for news; look into the log now and then all the same, as a message may get lost."""
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                await self.rung.wait()
+                await self.notified.wait()
         except TimeoutError:
             self.behind = True
-        self.rung.clear()
+        self.notified.clear()
 
     async def catch_up(self) -> None:
         """Send what there is."""
         try:
             while self.agent_id and (frames := await self.next_frames()):
                 for frame in frames:
-                    await self.send_frame(*frame)
+                    await self.send_event(*frame)
         except AgentGone:
-            await self.unfollow()
-            await self.say({"content": render_to_string("agents/events/gone.html")})
+            self.unfollow()
+            await self.send_frame({"content": render_to_string("agents/events/gone.html")})
 
     async def next_frames(self) -> list[Frame]:
-        """The next events, drawn; [] if the page has them all.
+        """The next events, rendered; [] if the page has them all.
 
-        Those the bell carried, if they follow on what was sent; else from the log.
+        Those that were published, if they are the very next; else from the log.
         """
         if not self.behind:
-            carried = [event for event in self.carried if event["seq"] > self.seq]
-            self.carried.clear()
-            if follow_on(self.seq, carried):
-                return [(event["seq"], event["kind"], event["content"]) for event in carried]
+            events = [event for event in self.received if event["seq"] > self.seq]
+            self.received.clear()
+            if are_next(self.seq, events):
+                return [(event["seq"], event["kind"], event["content"]) for event in events]
         agent_id, seq, self.behind = self.agent_id, self.seq, False
-        frames = await in_thread(draw, self.user, agent_id, seq)
+        frames = await in_thread(render_next, self.user, agent_id, seq)
         if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
             return await self.next_frames()
         self.behind = self.behind or len(frames) == BATCH
         return frames
 
-    async def send_frame(self, seq: int, kind: str, content: str) -> None:
+    async def send_event(self, seq: int, kind: str, content: str) -> None:
         """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
         while len(self.in_flight) >= MOST_EVENTS or (
             self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
@@ -259,27 +266,27 @@ class PageConsumer(AsyncWebsocketConsumer):
             await asyncio.wait_for(self.acked.wait(), ACK_SECONDS)
         self.in_flight.append((seq, len(content)))
         self.seq = seq
-        await self.say({"seq": seq, "kind": kind, "content": content})
+        await self.send_frame({"seq": seq, "kind": kind, "content": content})
 
-    async def say(self, frame: dict[str, Any]) -> None:
+    async def send_frame(self, frame: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(frame))
 
 
-# -- what is done on a thread ----------------------------------------------------------------------
+# -- in a thread -----------------------------------------------------------------------------------
 
 
-def draw_list(user: User, agent_id: UUID | None) -> str:
+def render_list(user: User, agent_id: UUID | None) -> str:
     agents = Agent.objects.visible_to(user).with_activity()
     return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
 
 
-def follow_on(seq: int, carried: list[publisher.Carried]) -> bool:
-    """Whether these are the very next events after `seq`, all drawn; or none."""
-    seqs = [event["seq"] for event in carried]
-    return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in carried)
+def are_next(seq: int, events: list[publisher.Published]) -> bool:
+    """Whether these are the very next events after `seq`, all rendered; or none."""
+    seqs = [event["seq"] for event in events]
+    return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in events)
 
 
-def draw(user: User, agent_id: UUID, seq: int) -> list[Frame]:
+def render_next(user: User, agent_id: UUID, seq: int) -> list[Frame]:
     """The next events of the log after `seq`."""
     agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
     if agent is None:

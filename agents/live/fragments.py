@@ -1,9 +1,9 @@
 """Fragments: each event as the HTML that brings a page up to date.
 
 A fragment is made of the very partials the page is made of, so that what a socket sends and what
-a reload shows cannot differ. An event is drawn once, where it is made and its rows are at hand, and
-the bell carries that to every page; a page that missed it draws it from the log, with the rows as
-they are by then. Either way a page that applies all events in order ends where a fresh one starts.
+a reload shows cannot differ. An event is rendered once, where it is made and its rows are at hand,
+and published to every page; a page that missed it renders it from the log, with the rows as they
+are by then. Either way a page that applies all events in order ends where a fresh one starts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def render(agent: Agent, kind: str, data: dict[str, Any], rows: Rows | None = No
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:
-    """What the core memory panel is drawn from: each block with `newest_edit` and `sharing`."""
+    """What the core memory panel is rendered from: each block with `newest_edit` and `sharing`."""
     blocks = agent.core_memory()
     edits = BlockEdit.objects.filter(block__in=blocks, version=F("block__version"))
     newest = {edit.block_id: edit for edit in edits.select_related("step__run")}
@@ -48,12 +48,12 @@ def memory_panel(agent: Agent) -> dict[str, Any]:
 
 
 def page_status(agent: Agent) -> dict[str, Any]:
-    """What the status line and the gauge of a page are drawn from."""
+    """What the status line and the gauge of a page are rendered from."""
     return status_of(agent, step=Step.objects.filter(run__agent=agent).order_by("pk").last())
 
 
 def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None) -> dict[str, Any]:
-    """What the status line and the gauge are drawn from; `latest` and `step` where they are known.
+    """What the status line and the gauge are rendered from; `latest` and `step` where known.
 
     `tokens_used` and `window` are tokens, `percent` their ratio.
     """

@@ -20,10 +20,9 @@ from agents.models.limits import check_requests
 from . import publisher
 
 logger = logging.getLogger(__name__)
-LOOK_SECONDS = 3.0  # how often it is looked at, told or not
+LOOK_SECONDS = 3.0  # how often it is looked at, with news or without
 
-
-STILL_IN = (
+STILL_VALID = (
     "SELECT 1 FROM django_session s, auth_user u WHERE s.session_key = %s AND s.expire_date > %s"
     " AND u.id = %s AND u.is_active AND u.password = %s"
 )
@@ -39,10 +38,10 @@ class Login:
     def __init__(self, scope: dict[str, Any]) -> None:
         self.user = cast("User", scope["user"])
         self.session_key: str | None = getattr(scope.get("session"), "session_key", None)
-        self.told = asyncio.Event()
+        self.news = asyncio.Event()
 
     async def admit(self) -> None:
-        """Let one command in, and count it. LoginEnded, or LimitReached."""
+        """Check one command's log-in, and count the command. LoginEnded, or LimitReached."""
         if settings.ACCOUNTS:
             await in_thread(self._admit)
 
@@ -51,14 +50,14 @@ class Login:
         check_requests(self.user.pk)
 
     def check(self) -> None:
-        """Look at the session and the person's row; LoginEnded where they let nobody in.
+        """Look at the session and the person's row; LoginEnded unless both are still valid.
 
         By one statement, as every open page asks every few seconds. A session keeps its key for as
         long as it is one person's, and is good for the password it was checked with at first.
         """
-        wanted = [self.session_key, adapted(timezone.now()), self.user.pk, self.user.password]
+        parameters = [self.session_key, adapted(timezone.now()), self.user.pk, self.user.password]
         with connection.cursor() as cursor:
-            cursor.execute(STILL_IN, wanted)
+            cursor.execute(STILL_VALID, parameters)
             if cursor.fetchone() is None:
                 raise LoginEnded
 
@@ -67,16 +66,16 @@ class Login:
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
-                    await self.told.wait()
-            self.told.clear()
+                    await self.news.wait()
+            self.news.clear()
             try:
                 if settings.ACCOUNTS:
                     await in_thread(self.check)
             except LoginEnded:
                 return
-            except Exception:  # the database is away, say; commands fail until it is back
-                logger.warning("Whether a log-in has ended is not known.", exc_info=True)
+            except Exception:  # such as a database that is away; commands fail until it is back
+                logger.warning("Whether a log-in has ended could not be checked.", exc_info=True)
 
-    def tell(self, carried: Sequence[publisher.Carried]) -> None:
-        """It may have ended: look now."""
-        self.told.set()
+    def look_now(self, events: Sequence[publisher.Published]) -> None:
+        """The log-in may have ended."""
+        self.news.set()

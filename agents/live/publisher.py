@@ -1,220 +1,164 @@
-"""The bell: tells who listens that an agent's log has grown. Losing a ring loses nothing.
+"""Publishing: tells the pages that show an agent that its log has grown. Losing a message loses
+nothing, as the log has it all and every page looks into it now and then.
 
-Models and the loop are synchronous; who listens lives on an event loop. A ring is handed to that
-loop and nobody waits for it. With Redis it goes through the channel layer to every process, and
-each process has one channel there, of which it hands every ring on to its own listeners.
+Models and the loop are synchronous; listeners live on an event loop. A message is handed to that
+loop and nobody waits for it. With Redis it goes to every process (`redis_pubsub`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from channels.layers import channel_layers
 from django.conf import settings
-
-from agents import asyncio_bridge
 
 if TYPE_CHECKING:
     from agents.models import Agent, Event
 
-logger = logging.getLogger(__name__)
-Carried = dict[str, Any]  # an event as the bell carries it: "seq", "kind", and "content" if drawn
-Ear = Callable[[list[Carried]], None]
+    from .redis_pubsub import RedisPubSub
 
-MOST_AT_ONCE = 20  # pages that join or leave at the same moment; each takes a connection to Redis
-AGAIN_SECONDS = 1.0  # before the channel layer is asked again after it failed
-LISTED = {"agent_changed", "run_began", "run_changed"}  # what the list of agents shows
+Published = dict[str, Any]  # an event: "seq", "kind", and "content", which is "" if not rendered
+Listener = Callable[[list[Published]], None]  # called with no events: look into the log
+Message = tuple[str, list[Published]]  # a topic, and the events that its listeners get
+Renderer = Callable[["Agent", str, dict[str, Any], dict[str, Any]], str]
 
-_ears: dict[str, set[Ear]] = {}  # by group; changed on their event loop only
-_loop: asyncio.AbstractEventLoop | None = None  # where the ears are
-_channel: Channel | None = None  # of this process in Redis, if there is one
+SHOWN_IN_LIST = {"agent_changed", "run_began", "run_changed"}  # by the list of agents
+
+_listeners: dict[str, set[Listener]] = {}  # by topic; changed on their event loop only
+_loop: asyncio.AbstractEventLoop | None = None  # where the listeners are
+_render: Renderer | None = None
 
 
-def of_agent(agent_id: UUID) -> str:
-    """The group of the sockets that look at an agent: each ring carries the events, drawn."""
+def set_renderer(render: Renderer) -> None:
+    """Have events rendered by this function, of an agent, an event's kind, data and rows."""
+    global _render
+    _render = render
+
+
+def agent_topic(agent_id: UUID) -> str:
+    """For the sockets that show an agent: its events, rendered."""
     return f"agent.{agent_id.hex}"
 
 
-def of_log(agent_id: UUID, every: bool) -> str:
-    """The group of the requests that wait for an agent, and need nothing drawn.
-
-    They are rung for `every` event, or only where a run may rest. With Redis, where no process
-    knows who listens in another, it is what the sockets hear.
-    """
-    if settings.REDIS_URL:
-        return of_agent(agent_id)
-    return f"{'log' if every else 'rest'}.{agent_id.hex}"
+def log_topic(agent_id: UUID) -> str:
+    """For the requests that stream what an agent does: every event, not rendered."""
+    return f"log.{agent_id.hex}"
 
 
-def of_user(user_id: int) -> str:
-    """The group of a person's sockets."""
+def rest_topic(agent_id: UUID) -> str:
+    """For the requests that wait until an agent's run ends, or waits for a person."""
+    return f"rest.{agent_id.hex}"
+
+
+def user_topic(user_id: int) -> str:
+    """For a person's sockets: the list of agents changed."""
     return f"user.{user_id}"
 
 
-def of_login(user_id: int) -> str:
-    """The group of a person's sockets, rung when a log-in of theirs may have ended."""
+def login_topic(user_id: int) -> str:
+    """For a person's sockets: a log-in of theirs may have ended."""
     return f"login.{user_id}"
 
 
 # -- listening -------------------------------------------------------------------------------------
 
 
-async def join(group: str, ear: Ear) -> None:
-    """Have `ear` called, on this event loop, with what each ring of the group carries."""
-    global _loop, _channel
+def subscribe(topic: str, listener: Listener) -> None:
+    """Have `listener` called, on this event loop, with each message to the topic."""
+    global _loop
     loop = asyncio.get_running_loop()
-    if loop is not _loop:  # one that was before it has ended with all its own
-        _ears.clear()
-        _loop, _channel = loop, None
-    if settings.REDIS_URL and _channel is None:
-        _channel = Channel()
-    _ears.setdefault(group, set()).add(ear)
-    if _channel:
-        try:
-            await _channel.join(group)
-        except BaseException:  # the page comes again
-            _forget(group, ear)
-            raise
+    if loop is not _loop:  # the one before it has ended, with all its listeners
+        _listeners.clear()
+        _loop = loop
+    _listeners.setdefault(topic, set()).add(listener)
+    if settings.REDIS_URL:
+        _redis().subscribe(topic)
 
 
-async def leave(group: str, ear: Ear) -> None:
-    """Let `ear` hear the group no more."""
-    global _channel
-    if not _forget(group, ear) or _channel is None:
-        return
-    await _channel.leave(group)
-    if group in _ears:  # somebody joined meanwhile
-        await _channel.join(group)
-    elif not _ears and _channel:
-        closing, _channel = _channel, None
-        await closing.close()
+def unsubscribe(topic: str, listener: Listener) -> None:
+    """Call `listener` no more."""
+    listeners = _listeners.get(topic, set())
+    listeners.discard(listener)
+    if not listeners and _listeners.pop(topic, None) is not None and settings.REDIS_URL:
+        _redis().unsubscribe(topic)
 
 
-def _forget(group: str, ear: Ear) -> bool:
-    """Drop an ear; True if it was the group's last."""
-    ears = _ears.get(group, set())
-    ears.discard(ear)
-    return not ears and _ears.pop(group, None) is not None
+def _deliver(messages: list[Message]) -> None:
+    for topic, events in messages:
+        for listener in list(_listeners.get(topic, ())):
+            listener(events)
 
 
-class Channel:
-    """This process's channel in Redis, for as long as somebody listens."""
-
-    def __init__(self) -> None:
-        self.layer: Any = channel_layers.make_backend("bell")  # its locks belong to this loop
-        self.asking = asyncio.Semaphore(MOST_AT_ONCE)
-        self.opening = asyncio.create_task(self._open())
-
-    async def _open(self) -> str:
-        name: str = await self.layer.new_channel()
-        self.reading = asyncio.create_task(self._read(name))
-        return name
-
-    async def join(self, group: str) -> None:
-        name = await self.opening
-        async with self.asking:
-            await self.layer.group_add(group, name)
-
-    async def leave(self, group: str) -> None:
-        try:
-            name = await self.opening
-            async with self.asking:
-                await self.layer.group_discard(group, name)
-        except Exception:  # what comes for the group finds no ear
-            logger.warning("The channel layer was not told that nobody listens.", exc_info=True)
-
-    async def close(self) -> None:
-        """Read no more. What the reader waits for may swallow one cancellation."""
-        while not self.reading.done():
-            self.reading.cancel()
-            await asyncio.wait([self.reading], timeout=0.1)
-        await self.layer.close_pools()
-
-    async def _read(self, name: str) -> None:
-        """Hand on what comes in."""
-        this = asyncio.current_task()
-        while this and not this.cancelling():
-            try:
-                message = await self.layer.receive(name)
-                _deliver([(message["group"], message["carried"])])
-            except Exception:  # the sockets look into the log now and then
-                logger.warning("The channel layer gave no answer.", exc_info=True)
-                await asyncio.sleep(AGAIN_SECONDS)
+def _deliver_soon(messages: list[Message]) -> None:
+    """Call the listeners on their event loop, from any thread."""
+    if _loop:
+        with suppress(RuntimeError):  # the loop is closed, with all who listened
+            _loop.call_soon_threadsafe(_deliver, messages)
 
 
-def _deliver(rings: list[tuple[str, list[Carried]]]) -> None:
-    for group, carried in rings:
-        for ear in list(_ears.get(group, ())):
-            ear(carried)
+# -- publishing ------------------------------------------------------------------------------------
 
 
-# -- ringing ---------------------------------------------------------------------------------------
+def publish(agent: Agent, events: Sequence[Event]) -> None:
+    """Tell everyone who follows the agent what happened, rendered once for all their pages."""
+    topic = agent_topic(agent.pk)
+    messages: list[Message] = []
+    if _is_shown(topic):
+        messages.append((topic, [_published(agent, event) for event in events]))
+    else:
+        messages.append((topic, []))
+    messages.append((log_topic(agent.pk), []))
+    if any(map(ends_or_waits, events)):
+        messages.append((rest_topic(agent.pk), []))
+    if any(event.kind in SHOWN_IN_LIST for event in events):
+        messages.append((user_topic(agent.owner_id), []))
+    _send(messages)
 
 
-def ring(agent: Agent, events: Sequence[Event]) -> None:
-    """Tell everyone who looks at the agent what happened, drawn once for all their pages."""
-    rings: list[tuple[str, list[Carried]]] = []
-    if _may_hear(of_agent(agent.pk)):
-        rings.append((of_agent(agent.pk), [_drawn(agent, event) for event in events]))
-    if not settings.REDIS_URL:
-        if _may_hear(group := of_log(agent.pk, every=True)):
-            rings.append((group, []))
-        if _may_hear(group := of_log(agent.pk, every=False)) and any(map(lets_rest, events)):
-            rings.append((group, []))
-    if any(event.kind in LISTED for event in events) and _may_hear(of_user(agent.owner_id)):
-        rings.append((of_user(agent.owner_id), []))
-    _send(rings)
+def publish_deleted(agent_id: UUID) -> None:
+    """Tell everyone who follows an agent that it was deleted."""
+    _send([(agent_topic(agent_id), [])])
 
 
-def ring_gone(agent_id: UUID) -> None:
-    """Tell everyone who looks at an agent that it is there no more."""
-    _send([(of_agent(agent_id), [])])
-
-
-def ring_login(user_id: int) -> None:
+def publish_login(user_id: int) -> None:
     """Tell a person's sockets to look whether their log-in has ended."""
-    if _may_hear(of_login(user_id)):
-        _send([(of_login(user_id), [])])
+    _send([(login_topic(user_id), [])])
 
 
-def lets_rest(event: Event) -> bool:
+def ends_or_waits(event: Event) -> bool:
     """Whether the event tells that a run ended, or waits for a person."""
     if event.kind == event.Kind.ACTIVITY:
         return getattr(event.rows.get("run"), "status", "") == "waiting"
     return event.kind == event.Kind.RUN_CHANGED
 
 
-def _may_hear(group: str) -> bool:
-    return bool(settings.REDIS_URL) or group in _ears
+def _is_shown(topic: str) -> bool:
+    """Whether any page shows the agent, as far as this process knows."""
+    return _redis().has_listeners(topic) if settings.REDIS_URL else topic in _listeners
 
 
-def _drawn(agent: Agent, event: Event) -> Carried:
-    """A change of the agent itself is not drawn: each socket looks first whether it may see it."""
-    from . import fragments
-
+def _published(agent: Agent, event: Event) -> Published:
+    """A change of the agent itself is not rendered: each socket looks whether it may see it."""
     content = ""
-    if event.kind != event.Kind.AGENT_CHANGED:
-        content = fragments.render(agent, event.kind, event.data, event.rows)
+    if _render and event.kind != event.Kind.AGENT_CHANGED:
+        content = _render(agent, event.kind, event.data, event.rows)
     return {"seq": event.seq, "kind": event.kind, "content": content}
 
 
-def _send(rings: list[tuple[str, list[Carried]]]) -> None:
+def _send(messages: list[Message]) -> None:
     if settings.REDIS_URL:
-        asyncio.run_coroutine_threadsafe(_publish(rings), asyncio_bridge.loop())
-    elif rings and _loop:
-        with suppress(RuntimeError):  # the loop is closed, with all who listened
-            _loop.call_soon_threadsafe(_deliver, rings)
+        _redis().publish(messages)
+    elif messages := [message for message in messages if message[0] in _listeners]:
+        _deliver_soon(messages)
 
 
-async def _publish(rings: list[tuple[str, list[Carried]]]) -> None:
-    try:
-        for group, carried in rings:
-            message = {"type": "ring", "group": group, "carried": carried}
-            await channel_layers["bell"].group_send(group, message)
-    except Exception:  # the log has it all; the page catches up at its next look
-        logger.warning("The channel layer did not ring.", exc_info=True)
+@cache
+def _redis() -> RedisPubSub:
+    # redis is installed where it is used
+    from .redis_pubsub import RedisPubSub
+
+    return RedisPubSub(settings.REDIS_URL, _deliver_soon)

@@ -39,15 +39,15 @@ def accounts(settings: Settings) -> Iterator[None]:
 
 
 @pytest.fixture
-def told_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looks by the clock."""
+def published_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No socket looks by the clock."""
     monkeypatch.setattr(login, "LOOK_SECONDS", NEVER)
 
 
 @pytest.fixture
 def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No bell rings, as when the channel layer is away."""
-    monkeypatch.setattr(publisher, "_send", lambda rings: None)
+    """Nothing is published, as when Redis is away."""
+    monkeypatch.setattr(publisher, "_send", lambda messages: None)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def delete(browser: Client, alice: User) -> None:
 
 
 def expire(browser: Client, alice: User) -> None:
-    """Which no bell tells."""
+    """Which nothing publishes."""
     Session.objects.update(expire_date=timezone.now())
 
 
@@ -96,7 +96,7 @@ End = Callable[[Client, User], None]
 
 @pytest.mark.parametrize("end", ENDS)
 async def test_a_socket_ends_at_once_with_its_log_in(
-    end: End, browser: Client, alice: User, agent: Agent, told_only: None
+    end: End, browser: Client, alice: User, agent: Agent, published_only: None
 ) -> None:
     async with socket(client=browser) as page:
         assert (await page.connect())[0]
@@ -105,7 +105,7 @@ async def test_a_socket_ends_at_once_with_its_log_in(
 
 
 @pytest.mark.parametrize("end", [*ENDS, expire])
-async def test_a_socket_that_was_not_told_looks_by_itself(
+async def test_a_socket_that_hears_nothing_looks_by_itself(
     end: End,
     browser: Client,
     alice: User,
@@ -122,7 +122,7 @@ async def test_a_socket_that_was_not_told_looks_by_itself(
 
 @pytest.mark.parametrize("command", ["follow", "send", "stop", "ack"])
 async def test_every_command_is_let_in_anew(
-    command: str, browser: Client, agent: Agent, deaf: None, told_only: None
+    command: str, browser: Client, agent: Agent, deaf: None, published_only: None
 ) -> None:
     async with socket(client=browser) as page:
         await page.connect()
@@ -168,7 +168,7 @@ async def test_a_database_that_is_away_ends_no_log_in(
         await page.connect()
         with monkeypatch.context() as broken:
             broken.setattr(login.Login, "check", lambda self: 1 / 0)
-            while "is not known" not in caplog.text:
+            while "could not be checked" not in caplog.text:
                 assert await page.receive_nothing(0.05)
         await in_thread(disable, browser, alice)
         assert await code_of_the_end(page) == consumer.LOGGED_OUT
@@ -214,10 +214,10 @@ async def test_an_error_that_nobody_foresaw_leaves_no_listener_behind(
             await page.connect()
             await page.send_to(text_data=json.dumps(follow))
             await heard(page, "following")
-            assert publisher._ears
+            assert publisher._listeners
             await page.send_to(text_data='{"command": "stop"}')
             await page.wait(20)
-    assert not publisher._ears
+    assert not publisher._listeners
     (served,) = seen
     await asyncio.wait(served.tasks, timeout=20)
     assert all(task.done() for task in served.tasks)

@@ -105,7 +105,7 @@ async def open_page(alice: User) -> AsyncIterator[Open]:
             return page
 
         yield open_one
-    publisher._loop = None  # this test's loop ends here; a run that is stopped now rings nobody
+    publisher._loop = None  # this test's loop ends here; a run that is stopped now reaches nobody
 
 
 @pytest.fixture(autouse=True)
@@ -188,13 +188,13 @@ async def test_a_page_that_turns_to_another_agent_hears_of_that_one_only(
     assert "Not heard" not in page.html
 
 
-async def test_lost_bells_lose_nothing(
+async def test_lost_messages_lose_nothing(
     agent: Agent, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = await open_page(agent, after=1)
     assert await page.is_silent()  # it has looked into the log by now
     with monkeypatch.context() as deaf:
-        deaf.setattr(publisher, "_send", lambda group, message: None)
+        deaf.setattr(publisher, "_send", lambda messages: None)
         for value in ("Name: Sarah", "Name: Charles", "Name: Dora"):
             await in_thread(edit, agent, value)
     assert await page.is_silent()
@@ -372,7 +372,7 @@ async def test_what_is_no_command_is_refused_in_words(
             await page.socket.send_to(text_data=said)
             assert 'class="refusal"' in (await page.hear_refusal())["content"]
             await page.socket.send_to(bytes_data=b"\x00\xff")  # and the socket lives
-            assert "That was not JSON" in (await page.hear_refusal())["content"]
+            assert "The command is not JSON" in (await page.hear_refusal())["content"]
 
 
 REFUSED: list[tuple[Frame, str]] = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.live import fragments, publisher
+from agents.live import publisher
 from agents.models import Agent, Block, Message, Run
 from agents.runs import engine, failures, loop
 from tests.conftest import Ask
@@ -347,15 +347,15 @@ def test_a_failed_call_gets_another_step_without_a_heartbeat(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_that_cannot_be_drawn_fails_no_run(
+def test_a_page_that_cannot_be_rendered_fails_no_run(
     model: FakeOpenAI, agent: Agent, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> str:
         raise RuntimeError("no such template")
 
-    monkeypatch.setattr(fragments, "render", broken)
+    monkeypatch.setattr(publisher, "_render", broken)
     monkeypatch.setattr(engine, "submit", lambda run: None)
-    monkeypatch.setitem(publisher._ears, publisher.of_agent(agent.pk), {print})
+    monkeypatch.setitem(publisher._listeners, publisher.agent_topic(agent.pk), {print})
     model.script(calls(APPEND), text("Noted."))
     assert ask().status == "done"
 
