@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from agents.models import Attachment, Block, BlockEdit, BlockShare, Editor
+from agents.models import Attachment, Block, BlockEdit, BlockShare, Editor, MemoryRefusal
 from agents.pages.forms.agent import TextAsTyped
 from agents.pages.forms.block import SETTINGS, SchemaField
 
@@ -103,7 +101,11 @@ class BlockForm(BlocksForm):
         super().clean()
         if self.instance._state.adding:
             return
-        now = Block.objects.select_for_update().get(pk=self.instance.pk)
+        now = Block(pk=self.instance.pk, label=self.instance.label)
+        try:
+            now.lock()
+        except MemoryRefusal as refusal:
+            raise ValidationError(str(refusal)) from None
         if self.cleaned_data.get("seen") != seen(now):
             self.data = {name: self.data[name] for name in self.data} | {"seen": seen(now)}
             raise ValidationError(in_between(now))
@@ -154,28 +156,12 @@ class BlockAdmin(BlocksAdmin):
         return [*self.readonly_fields, *(["owner"] if obj else [])]
 
     def save_model(self, request: HttpRequest, obj: Block, form: Any, change: bool) -> None:
-        """By the block's verbs; what would not take the new value yet is loosened before."""
+        """By the block's own verb, settings and value at once."""
         if not change:
             obj.save(force_insert=True)
             return
-        block = Block.objects.get(pk=obj.pk)
-        settings = {
-            name: form.cleaned_data[name]
-            for name in form.changed_data
-            if name not in ("value", "seen")
-        }
-        loosened: dict[str, Any] = {}
-        if settings.keys() & {"kind", "schema"}:
-            loosened = {"kind": Block.Kind.TEXT, "schema": None}
-            settings |= {"kind": obj.kind, "schema": obj.schema}
-        if settings.get("limit", 0) > block.limit:
-            loosened["limit"] = settings["limit"]
-        if loosened:
-            block.configure(**loosened)
-        assert request.user.is_authenticated
-        block.set_value(obj.value, by=Editor.person(request.user, Editor.ADMIN))
-        if settings:
-            block.configure(**settings)
+        changes = {name: form.cleaned_data[name] for name in form.changed_data if name != "seen"}
+        Block.objects.get(pk=obj.pk).configure(by=editor(request), **changes)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         blocks = Block.objects.filter(pk__in=[block.pk for block in objs])
@@ -187,10 +173,10 @@ class BlockAdmin(BlocksAdmin):
         )
 
     def delete_model(self, request: HttpRequest, obj: Block) -> None:
-        discard([obj])
+        Block.objects.filter(pk=obj.pk).discard(by=editor(request))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Block]) -> None:
-        discard(queryset)
+        queryset.discard(by=editor(request))  # type: ignore[attr-defined]
 
     @admin.display(description="held by")
     def held_by(self, block: Block) -> str:
@@ -209,10 +195,7 @@ class BlockAdmin(BlocksAdmin):
         return rows_of(BlockEdit, block__id__exact=block.pk)
 
 
-@transaction.atomic
-def discard(blocks: Iterable[Block]) -> None:
-    """Delete blocks; every agent that held one is told."""
-    for block in blocks:
-        for agent in block.agents.order_by("pk"):
-            agent.detach(block)
-        block.delete()
+def editor(request: HttpRequest) -> Editor:
+    """Who works in the admin, as the ledger has it."""
+    assert request.user.is_authenticated
+    return Editor.person(request.user, Editor.ADMIN)

@@ -19,7 +19,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from agents.models import Agent, BlockEdit, Event, Passage
-from agents.models.agent import UNFINISHED
+from agents.models.agent_queryset import UNFINISHED
 from agents.models.limits import check_agents
 from agents.models.tag import AgentTag
 

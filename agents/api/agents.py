@@ -9,21 +9,19 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Query, Router
 
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
-from agents.models import Agent, AgentTag, Block, Event, Message, Run
-from agents.models.message import checked
-from agents.models.prepared_sql import insert
+from agents.models import Agent, AgentTag, Block, Run
+from agents.models.conversation import post_first_messages
 from agents.pages.forms.agent import SYSTEM_PROMPT
 from agents.tools import rules
 from agents.tools.attaching import hold_tools_of
 
 from . import ids, lookups
 from .auth import READ, WRITE
-from .blocks import attach, made
+from .blocks import attach, hold_only, made
 from .content import text_of
 from .cursors import Page, page_of
 from .errors import invalid
@@ -116,10 +114,12 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
     if model != lookups.agent(request, agent_id).model:
         check_model(model)
     with transaction.atomic():
-        agent = lookups.agent(request, agent_id).locked()
+        agent = lookups.agent(request, agent_id)
         if data.tool_ids is not None:
             hold_tools_of(agent.owner)
-        changes = settings_of(data)
+        if data.block_ids is not None:
+            hold_only(agent, [lookups.block(request, each) for each in data.block_ids])
+        agent, changes = agent.locked(), settings_of(data)
         if data.tool_ids is not None:
             changes["tools"] = named_tools(request, [], data.tool_ids)
         if data.tool_rules is not None or "tools" in changes:
@@ -129,8 +129,6 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
             changes["tool_rules"] = rules.replaced(
                 [rule for rule in agent.tool_rules if rule["tool_name"] in held], checked
             )
-        if data.block_ids is not None:
-            hold_only(request, agent, data.block_ids)
         if changes:
             valid(agent, changes)
             agent.configure(**changes)
@@ -168,9 +166,7 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     refuse_twins([block.label for block in blocks])
     valid(Agent(owner=owner), settings | {"name": name})
     memory = BasicBlockMemory(blocks)
-    agent = Agent.create(owner, name, memory, tools=tools or ["send_message"], **settings)
-    if not tools:  # none at all, which `create` takes for "as the memory class has it"
-        agent.configure(tools=[])
+    agent = Agent.create(owner, name, memory, tools=tools, **settings)
     for block_id in data.block_ids or []:
         attach(agent, lookups.block(request, block_id))
     if data.identity_ids:
@@ -243,34 +239,15 @@ def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[A
     return [rule for rule in kept if not rules.wrong([rule], tools)]
 
 
-def hold_only(request: HttpRequest, agent: Agent, block_ids: list[str]) -> None:
-    """Have the agent hold just these blocks."""
-    wanted = {block.pk: block for block in (lookups.block(request, each) for each in block_ids)}
-    held = {block.pk: block for block in agent.core_memory()}
-    for pk, block in held.items():
-        if pk not in wanted:
-            agent.detach(block)
-    for pk, block in wanted.items():
-        if pk not in held:
-            attach(agent, block)
-
-
 def post_first(agent: Agent, data: NewAgent) -> None:
     """The messages a script has an agent begin with, as a run that is over."""
     given = data.initial_message_sequence
     if not given:
         return
     try:
-        said = [(each.role, checked(text_of(each.content))) for each in given]
+        post_first_messages(agent, [(each.role, text_of(each.content)) for each in given])
     except ValidationError as error:
         raise invalid("initial_message_sequence", error.messages[0]) from None
-    run = Run(agent=agent, key="given", text=said[-1][1], status=Run.Status.DONE)
-    run.reason, run.started_at, run.finished_at = Run.Reason.GIVEN, timezone.now(), timezone.now()
-    insert(run)
-    event = Event.of(Event.Kind.RUN_CHANGED, run=run)
-    last = agent.record(event, messages=len(said))
-    for number, (role, content) in enumerate(said, last - len(said) + 1):
-        insert(Message(agent=agent, run=run, role=role, content=content, number=number))
 
 
 def of_block(request: HttpRequest, block: Block, wanted: Page) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
@@ -12,8 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Header, Query, Router
 
 from agents.models import Agent, Block, Editor, MemoryRefusal
-from agents.models.editing import as_sentence
-from agents.pages.block_pages import delete_unheld
 
 from . import ids, lookups
 from .auth import READ, WRITE
@@ -110,12 +110,10 @@ def delete(request: HttpRequest, block_id: str) -> dict[str, str]:
     block = lookups.block(request, block_id)
     mine_only(request, block)
     done = {"message": f"Block id={ids.named('block', block.pk)} successfully deleted"}
-    with transaction.atomic():
-        for agent in block.holders():
-            if agent.owner_id != block.owner_id:
-                raise conflict("Somebody else's agent holds the block; take it back first.")
-            agent.detach(block)
-        delete_unheld(block)
+    try:
+        Block.objects.filter(pk=block.pk).discard(by=editor(request))
+    except MemoryRefusal as refusal:
+        raise conflict(str(refusal)) from None
     return done
 
 
@@ -230,13 +228,31 @@ def made(owner: User, data: NewBlock) -> Block:
 
 
 def attach(agent: Agent, block: Block) -> None:
-    """Hold a block, once; 409 where its label is taken."""
-    if agent.attachments.filter(block=block).exists():
-        return
-    try:
+    """Hold a block; 409 where its label is taken, or it is no longer shared."""
+    with conflicts():
         agent.attach(block)
+
+
+def hold_only(agent: Agent, blocks: list[Block]) -> None:
+    """Hold just these blocks; 409 as for `attach`."""
+    with conflicts():
+        agent.hold_only(blocks)
+
+
+@contextmanager
+def conflicts() -> Iterator[None]:
+    """409 where a block cannot be held."""
+    try:
+        yield
     except ValidationError as error:
         raise conflict(error.messages[0]) from None
+    except MemoryRefusal as refusal:
+        raise conflict(str(refusal)) from None
+
+
+def editor(request: HttpRequest) -> Editor:
+    """The person who asks, as a script writes for them."""
+    return Editor.person(lookups.person(request), Editor.API)
 
 
 def mine_only(request: HttpRequest, block: Block) -> None:
@@ -245,27 +261,15 @@ def mine_only(request: HttpRequest, block: Block) -> None:
         raise Refused(403, f"The block '{block.label}' is somebody else's; they can change that.")
 
 
-SETTINGS = ("label", "limit", "description", "read_only", "name", "tags", "metadata")
-
-
 def change(request: HttpRequest, block: Block, data: BlockChange) -> None:
     """Change settings, value or both at once; what is null stays as it is."""
     given = data.model_dump(exclude_none=True)
     if "template_name" in given:
         given.setdefault("name", given["template_name"])
-    settings = {name: given[name] for name in SETTINGS if name in given}
+    settings = {name: given[name] for name in Block.SETTINGS if name in given}
     if settings:
         mine_only(request, block)
-    editor = Editor.person(lookups.person(request), Editor.API)
+    by = editor(request)
     with transaction.atomic():
-        hold_expected(request, block, data.version, editor)
-        grows = settings.get("limit", 0) >= block.limit
-        if settings and grows:
-            block.configure(**settings)
-        if data.value is not None:
-            block.set_value(data.value, by=editor)
-        if settings and not grows:
-            try:
-                block.configure(**settings)
-            except MemoryRefusal as refusal:
-                raise conflict(as_sentence(str(refusal))) from None
+        hold_expected(request, block, data.version, by)
+        block.configure(value=data.value, by=by, **settings)

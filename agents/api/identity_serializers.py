@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agents.models import Agent, Identity
+from agents.models import Agent, Block, Identity
 from agents.models.prepared_sql import key, read
-from agents.models.share import usable_by
 
 from . import ids
 
@@ -28,7 +27,7 @@ def identity_states(identities: Sequence[Identity]) -> list[State]:
     held = Identity.agents.through.objects.filter(identity__in=identities, agent__deleted_at=None)
     for pk, agent in held.order_by("agent__created_at").values_list("identity", "agent"):
         agents[pk].append(ids.named("agent", agent))
-    usable = usable_by(identities[0].owner_id)
+    usable = Block.objects.usable_by(identities[0].owner)
     kept = Identity.blocks.through.objects.filter(identity__in=identities, block__in=usable)
     for pk, block in kept.order_by("block__created_at").values_list("identity", "block"):
         blocks[pk].append(ids.named("block", block))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from agents.models import Agent, Block, BlockShare, Identity, Message, Passage, Run, Step, Tool
-from agents.models.share import finished
+from agents.models import Agent, Block, Identity, Message, Passage, Run, Step, Tool
 
 from . import ids
 from .errors import not_found
@@ -28,12 +27,7 @@ def agent(request: HttpRequest, given: str) -> Agent:
 
 
 def blocks(request: HttpRequest) -> QuerySet[Block]:
-    """The person's blocks, and those they were given."""
-    user = person(request)
-    given = BlockShare.objects.filter(user=user)
-    if not given.exists():
-        return finished(user.pk).filter(owner=user)
-    return finished(user.pk).filter(Q(owner=user) | Q(pk__in=given.values("block")))
+    return Block.objects.usable_by(person(request))
 
 
 def block(request: HttpRequest, given: str) -> Block:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import Query, Router
 
-from agents.models import Event, Message, Run
-from agents.models.message import storable
+from agents.models import Run
+from agents.models.conversation import reset_messages, rewrite_message
 
 from . import ids, lookups
 from .auth import CHAT, READ, WRITE
@@ -145,20 +145,13 @@ def modify(
         words = "The system message is compiled of the agent's 'system' and its memory"
         raise conflict(f"{words}; change those.")
     row = lookups.message(agent, message_id)
-    if row.status == Message.Status.DRAFT:
-        raise conflict("The message is still being written; wait until its run has ended.")
     if data.content is None and data.reasoning is None:
         raise invalid("content", "Nothing was given to change; give 'content' or 'reasoning'.")
-    with transaction.atomic():
-        agent = agent.locked()
-        if data.content is not None:
-            row.content = valid(text_of(data.content, "content"))
-        if data.reasoning is not None:
-            row.reasoning = storable(data.reasoning)
-        row.save(update_fields=["content", "reasoning"])
-        changed = Event.of(Event.Kind.MESSAGE_CHANGED, message=row)
-        agent.record(row.step.changed() if row.step else changed)
-        agent.configure(rewritten=agent.rewritten + 1)
+    content = None if data.content is None else valid(text_of(data.content, "content"))
+    try:
+        rewrite_message(row, content=content, reasoning=data.reasoning)
+    except ValidationError as error:
+        raise conflict(error.messages[0]) from None
     wires = convert([row], agent, Told())
     same = next((wire for wire in wires if wire["id"] == message_id), None)
     if shown := same or next(iter(wires), None):
@@ -189,12 +182,6 @@ def cancel(request: HttpRequest, agent_id: str, data: Cancelling | None = None) 
 )
 def reset(request: HttpRequest, agent_id: str, data: Resetting | None = None) -> dict[str, Any]:
     """Forget all that was said, for good; memory stays. 409 while a run goes on."""
-    with transaction.atomic():
-        agent = lookups.agent(request, agent_id).locked()
-        if agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED]).exists():
-            raise conflict("A run of the agent goes on; cancel it first, or wait until it ends.")
-        agent.messages.all().delete()
-        agent.runs.all().delete()
-        agent.record(Event.of(Event.Kind.RESET))
-        agent.configure(context_from=0, message_count=0, rewritten=agent.rewritten + 1)
+    if not reset_messages(lookups.agent(request, agent_id)):
+        raise conflict("A run of the agent goes on; cancel it first, or wait until it ends.")
     return agent_state(lookups.agent(request, agent_id))

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import ClassVar, Self
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
-from agents.models import Block, Editor, MemoryRefusal
-from agents.models.agent import Agent
+from agents.models import Block, MemoryRefusal
 from agents.models.block import DEFAULT_LIMIT
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE, BlockText, compile_texts
 
@@ -214,30 +212,6 @@ class TaskMemory(ChatMemory):
 
     def _write_tasks(self, tasks: list[str]) -> None:
         self.update_block_value("tasks", json.dumps(tasks, ensure_ascii=False))
-
-
-# -- an agent's blocks, held to be written --------------------------------------------------------
-
-
-def held_blocks(agent: Agent, keys: Collection[UUID] | None = None) -> list[Block]:
-    """The agent's blocks, all or those of these keys, as they are now, held until commit.
-
-    Held in the order of their keys, whoever asks, so that no two wait for each other.
-    """
-    if keys is not None and not keys:
-        return []
-    blocks = agent.blocks.select_for_update(of=("self",)).order_by("pk")
-    return list(blocks if keys is None else blocks.filter(pk__in=keys))
-
-
-def write_all(agent: Agent, values: Iterable[tuple[Block, str]], *, by: Editor) -> None:
-    """Make each value its block's, where it is another; the blocks are held already."""
-    changed = [(block, value) for block, value in values if value != block.value]
-    if len(changed) > 1:  # all agents they touch, by id, before the first write holds any
-        holders = Agent.objects.filter(attachments__block__in=[block for block, _ in changed])
-        list(Agent.objects.select_for_update().filter(pk__in=holders.values("pk")).order_by("pk"))
-    for block, value in changed:
-        block.set_value(value, by=by)
 
 
 # -- which classes there are -----------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,8 +13,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
 from .block import Block
+from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
 from .prepared_sql import find, insert, insert_all, key, read, update, values
@@ -27,34 +29,7 @@ if TYPE_CHECKING:
 
     from agents.memory.classes import Memory
 
-
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
-KEPT_AFTER_DELETE = timedelta(days=30)
-UNFINISHED = datetime(1970, 1, 1, tzinfo=UTC)  # `deleted_at` of an agent that is being imported
-LONGEST_IMPORT = timedelta(hours=1)
-
-
-class AgentQuerySet(models.QuerySet["Agent"]):
-    def visible_to(self, user: User | AnonymousUser) -> Self:
-        """The agents a person may see: their own, unless deleted."""
-        return self.filter(owner_id=user.pk, deleted_at=None)
-
-    def trashed_by(self, user: User | AnonymousUser) -> Self:
-        """A person's deleted agents that can still be brought back."""
-        return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)
-
-    def purge_expired(self) -> None:
-        """Delete for good what was deleted too long ago to be brought back, and what is left of
-        imports that ended before they were done."""
-        now = timezone.now()
-        expired = self.filter(deleted_at__lte=now - KEPT_AFTER_DELETE)
-        for agent in expired.filter(created_at__lte=now - LONGEST_IMPORT):
-            agent.purge()
-
-    def with_activity(self) -> Self:
-        """Each agent with `busy`: whether one of its runs goes on."""
-        running = Run.objects.filter(agent=models.OuterRef("pk"), status__in=Run.ACTIVE)
-        return self.annotate(busy=models.Exists(running))
 
 
 class Agent(models.Model):
@@ -146,8 +121,7 @@ class Agent(models.Model):
             owner=owner,
             name=name,
             memory_class=type(memory).__name__,
-            tools=settings.pop("tools", None) or memory.tools(),
-            **settings,
+            **{"tools": memory.tools()} | settings,
         )
         insert(agent)
         for draft in memory.get_blocks():
@@ -212,40 +186,40 @@ class Agent(models.Model):
         if run := self.current_run():
             run.stop()
         self.configure(deleted_at=timezone.now())
-        self._tell_sharers()
+        self._redraw_sharers()
 
     @transaction.atomic
     def restore(self) -> None:
         """Bring a deleted agent back; it goes on with what waits. LimitReached as in `create`."""
         check_agents(self.owner)
         self.configure(deleted_at=None)
-        self._tell_sharers()
+        self._redraw_sharers()
         if not self.current_run():
             begin_next(self)
 
     @transaction.atomic
     def purge(self) -> None:
         """Delete the agent for good, and those of its owner's blocks that nobody else has."""
-        held = list(self.blocks.filter(owner=self.owner_id, shares=None))
+        blocks = Block.objects.held_by(self).filter(owner=self.owner_id, shares=None)
+        block_ids = blocks.lock_with_holders(self)
         pk = self.pk
         transaction.on_commit(lambda: agent_purged.send(Agent, agent_id=pk), robust=True)
-        self._tell_sharers()
+        self._redraw_sharers()
         self.delete()
-        for block in held:
-            if not block.agents.exists():
-                block.delete()
+        for block_id in block_ids:
+            Block.objects.filter(pk=block_id).delete_unheld()
 
-    def _tell_sharers(self) -> None:
+    def _redraw_sharers(self) -> None:
         """After the commit, have the other agents with its blocks show anew who shares them."""
-        held = Attachment.objects.filter(block__in=self.blocks.all()).values("agent")
-        others = list(Agent.objects.filter(pk__in=held).exclude(pk=self.pk))
+        shared = Attachment.objects.filter(block__in=self.blocks.all()).values("agent")
+        others = list(Agent.objects.filter(pk__in=shared).exclude(pk=self.pk))
 
-        def tell() -> None:
+        def redraw() -> None:
             for agent in others:
                 with transaction.atomic():
                     agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
-        transaction.on_commit(tell, robust=True)
+        transaction.on_commit(redraw, robust=True)
 
     # -- core memory ---------------------------------------------------------------------------
 
@@ -259,28 +233,37 @@ class Agent(models.Model):
 
     @transaction.atomic
     def attach(self, block: Block) -> None:
-        """Hold a block; its label must be free in this agent. MemoryRefusal if it was deleted."""
+        """Hold a block, unless it is held already. MemoryRefusal where it was deleted or the owner
+        may no longer use it, ValidationError where the agent has another block of its label."""
         block.lock()
-        self._lock_holders(block)
+        Block.objects.filter(pk=block.pk).lock_with_holders(self)
+        if self.attachments.filter(block=block).exists():
+            return
+        if not Block.objects.usable_by(self.owner).filter(pk=block.pk).exists():
+            raise MemoryRefusal(f"The block '{block.label}' is no longer shared with you.")
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
         self.hold(block)
-        block.tell_holders()
+        block.redraw_holders()
 
     @transaction.atomic
     def detach(self, block: Block) -> None:
-        """Let go of a block, which stays among its owner's with its ledger."""
-        block.lock()
-        self._lock_holders(block)
-        self.attachments.filter(block=block).delete()
-        self.record(Event.of(Event.Kind.MEMORY_CHANGED))
-        block.tell_holders()
+        """Let go of a block, if the agent holds it; the block stays, with its ledger."""
+        Block.objects.filter(pk=block.pk).lock_with_holders(self)
+        if self.attachments.filter(block=block).delete()[0]:
+            self.record(Event.of(Event.Kind.MEMORY_CHANGED))
+            block.redraw_holders()
 
-    def _lock_holders(self, block: Block) -> None:
-        """Hold this agent and all that hold a block, in the order of their keys."""
-        held = Attachment.objects.filter(block=block).values("agent")
-        agents = Agent.objects.filter(models.Q(pk=self.pk) | models.Q(pk__in=held))
-        list(agents.select_for_update().order_by("pk"))
+    @transaction.atomic
+    def hold_only(self, blocks: Iterable[Block]) -> None:
+        """Hold just these blocks: attach those that are missing, detach the others."""
+        wanted = {block.pk: block for block in blocks}
+        held = {block.pk: block for block in self.core_memory()}
+        Block.objects.filter(pk__in=wanted.keys() | held.keys()).lock_with_holders(self)
+        for pk in held.keys() - wanted.keys():
+            self.detach(held[pk])
+        for block in wanted.values():
+            self.attach(block)
 
     def hold(self, block: Block) -> None:
         newest = "WHERE agent_id = %s ORDER BY position DESC LIMIT 1"

@@ -8,18 +8,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
-from agents.text import json_blocks
-
+from .block_checks import check_value, clean_block
 from .block_edit import BlockEdit
-from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict, as_sentence
+from .block_queryset import BlockQuerySet
+from .block_text import inserted, replaced, replaced_once
+from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict
 from .event import Event
-from .message import NO_TEXT
 from .prepared_sql import find, insert, key, read, update
 
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ class Block(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
+    objects = BlockQuerySet.as_manager()
+
     # Each field is a setting or a record. Forks, agent files, forms, the admin and the API go by
     # these lists.
     IN_FORMS = ("label", "description", "limit", "kind", "schema", "read_only", "ask_before_write")
@@ -102,23 +103,7 @@ class Block(models.Model):
         return self.label
 
     def clean(self) -> None:
-        if len(self.value) > self.limit:
-            raise ValidationError({"value": as_sentence(self._over_limit(self.value))})
-        if bad := NO_TEXT.search(self.value):
-            raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
-        if self.kind == self.Kind.TEXT:
-            self.schema = None
-        elif self.schema is not None and (bad_schema := json_blocks.wrong_schema(self.schema)):
-            raise ValidationError({"schema": bad_schema})
-        self.value = self.value or json_blocks.empty(self.kind)
-        if reason := json_blocks.wrong(self.kind, self.schema, self.value):
-            raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
-        held = () if self._state.adding else self.attachment_set.exclude(label=self.label)
-        for attachment in held:
-            if attachment.agent.attachments.filter(label=self.label).exists():
-                raise ValidationError(
-                    {"label": f"'{attachment.agent}' already has a block '{self.label}'."}
-                )
+        clean_block(self)
 
     # -- verbs -------------------------------------------------------------------------------
 
@@ -128,48 +113,15 @@ class Block(models.Model):
 
     def insert(self, content: str, line: int = -1, *, by: Editor) -> BlockEdit | None:
         """Put `content` below line number `line`: 0 is above the first, -1 below the last."""
-
-        def change(value: str) -> str:
-            lines = value.split("\n") if value else []
-            if not -1 <= line <= len(lines):
-                raise MemoryRefusal(
-                    f"Block '{self.label}' has {len(lines)} lines; insert_line is 0 (above the"
-                    f" first) to {len(lines)}, or -1 (below the last)."
-                )
-            place = len(lines) if line == -1 else line
-            return "\n".join([*lines[:place], content, *lines[place:]])
-
-        return self._write(change, by=by)
+        return self._write(lambda value: inserted(self.label, value, content, line), by=by)
 
     def replace_once(self, old: str, new: str, *, by: Editor) -> BlockEdit | None:
         """Put `new` for the one place where `old` stands."""
-
-        def change(value: str) -> str:
-            places = [found.start() for found in re.finditer(re.escape(old), value)] if old else []
-            if len(places) > 1:
-                lines = ", ".join(str(value.count("\n", 0, place) + 1) for place in places[:20])
-                raise MemoryRefusal(
-                    f"'{old}' occurs {len(places)} times in block '{self.label}', in lines"
-                    f" {lines}; give more of the text around the one you mean."
-                )
-            return self._replaced(value, old, new)
-
-        return self._write(change, by=by)
+        return self._write(lambda value: replaced_once(self.label, value, old, new), by=by)
 
     def replace(self, old: str, new: str, *, by: Editor) -> BlockEdit | None:
         """Put `new` for every place where `old` stands; empty `new` takes it away."""
-        return self._write(lambda value: self._replaced(value, old, new), by=by)
-
-    def _replaced(self, value: str, old: str, new: str) -> str:
-        if not old:
-            raise MemoryRefusal(
-                "The text to replace is empty; give the exact words to replace, or append instead."
-            )
-        if old not in value:
-            raise MemoryRefusal(
-                f"'{old}' does not occur in block '{self.label}'; its value is now:\n{value}"
-            )
-        return value.replace(old, new)
+        return self._write(lambda value: replaced(self.label, value, old, new), by=by)
 
     def set_value(self, value: str, *, by: Editor) -> BlockEdit | None:
         """Make `value` the whole value."""
@@ -220,15 +172,36 @@ class Block(models.Model):
             )
 
     @transaction.atomic
-    def configure(self, **changes: Any) -> None:
-        """Change label, description, limit or read-only; ValidationError where that cannot be."""
+    def configure(
+        self, *, by: Editor | None = None, value: str | None = None, **settings: Any
+    ) -> BlockEdit | None:
+        """Change label, limit and other settings, and with them the value, where one is given.
+
+        An empty value becomes an empty list or object with its kind; without `by` the value stays.
+        Returns the ledger's new row, if there is one. ValidationError where the block cannot be so,
+        MemoryRefusal where it is not this editor's to change.
+        """
         self.lock()
-        for field, value in changes.items():
-            setattr(self, field, value)
+        if by:
+            self.check_allowed(by, settings=bool(settings))
+            if not settings:
+                return self.set_value(self.value if value is None else value, by=by)
+        before = self.value
+        for field, setting in settings.items():
+            setattr(self, field, setting)
+        self.value = before if value is None else value
         self.full_clean()
-        self.save(update_fields=[*changes, "updated_at"])
+        changed = {*settings, "updated_at"} | ({"schema"} if "kind" in settings else set())
+        if not by or self.value == before:
+            self.value, edit = before, None
+            self.save(update_fields=changed)
+        else:
+            self.version += 1
+            self.save(update_fields={*changed, "value", "version"})
+            edit = self._log(before, by)
         self.attachment_set.update(label=self.label)
-        self.tell_holders()
+        self.redraw_holders()
+        return edit
 
     # -- the one write path --------------------------------------------------------------------
 
@@ -251,24 +224,22 @@ class Block(models.Model):
         before, after = self.value, change(self.value)
         if after == before:
             return None
-        if len(after) > self.limit:
-            raise MemoryRefusal(self._over_limit(after))
-        if bad := NO_TEXT.search(after):
-            raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
-        if reason := json_blocks.wrong(self.kind, self.schema, after):
-            raise MemoryRefusal(
-                f"Block '{self.label}' holds a JSON {self.kind} and was left as it is: {reason}."
-                " Write its whole new value instead."
-            )
+        check_value(self, after)
         if by.kind == Editor.AGENT and self.ask_before_write and not by.approved:
             raise ApprovalNeeded
         self.value, self.version = after, self.version + 1
         update(self, "value", "version", "updated_at")
+        return self._log(before, by, undoes, restores)
+
+    def _log(
+        self, before: str, by: Editor, undoes: BlockEdit | None = None, restores: int | None = None
+    ) -> BlockEdit:
+        """Enter a write in the ledger and in the log of every agent that holds the block."""
         edit = BlockEdit(
             block=self,
             version=self.version,
             before=before,
-            after=after,
+            after=self.value,
             undoes=undoes,
             restores=restores,
             editor_kind=by.kind,
@@ -284,14 +255,18 @@ class Block(models.Model):
             agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit
 
-    def check_allowed(self, by: Editor) -> None:
-        """MemoryRefusal where this editor may not write."""
+    def check_allowed(self, by: Editor, *, settings: bool = False) -> None:
+        """MemoryRefusal where this editor may not write, or not change the settings."""
         if self.read_only and by.kind == Editor.AGENT:
             raise MemoryRefusal(
                 f"Block '{self.label}' is read-only; tell the person what should change,"
                 " or write it to another block."
             )
-        if by.owner_id is not None and not self.may_be_written_by(by.owner_id):
+        if by.owner_id in (None, self.owner_id):
+            return
+        if settings:
+            raise MemoryRefusal(f"Block '{self.label}' is {self.owner.get_username()}'s to set up.")
+        if not self.may_be_written_by(by.owner_id):
             raise MemoryRefusal(
                 f"Block '{self.label}' is {self.owner.get_username()}'s and was shared to be read"
                 " only; ask them to change it, or write to another block."
@@ -302,7 +277,7 @@ class Block(models.Model):
         shared = self.shares.filter(user_id=user_id, can_write=True)
         return self.owner_id == user_id or shared.exists()
 
-    def tell_holders(self) -> None:
+    def redraw_holders(self) -> None:
         """Have every agent that holds the block draw its memory anew."""
         for agent in self.holders():
             agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
@@ -310,11 +285,8 @@ class Block(models.Model):
     def holders(self) -> list[Agent]:
         """The agents that hold the block, in the order their rows are locked."""
         joined = "JOIN agents_attachment held ON held.agent_id = agents_agent.id"
-        return read(
-            self.agents.model,
-            f"{joined} WHERE held.block_id = %s ORDER BY held.agent_id",
-            key(self),
-        )
+        where = "WHERE held.block_id = %s ORDER BY held.agent_id"
+        return read(self.agents.model, f"{joined} {where}", key(self))
 
     def lock(self) -> None:
         """Read the row anew and hold it until commit."""
@@ -322,10 +294,3 @@ class Block(models.Model):
         if row is None:
             raise MemoryRefusal(f"The block '{self.label}' was deleted.")
         self.__dict__.update(row.__dict__)
-
-    def _over_limit(self, value: str) -> str:
-        over = len(value) - self.limit
-        return (
-            f"block '{self.label}' would be {len(value):,} of {self.limit:,} characters;"
-            f" shorten it by {over:,} or move something to another block"
-        )

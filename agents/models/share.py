@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.db.models import Q
 
-from .agent import UNFINISHED
-from .attachment import Attachment
 from .block import Block
 
 if TYPE_CHECKING:
@@ -40,10 +37,11 @@ class BlockShare(models.Model):
         """Share a block, or change how; ValidationError with its owner."""
         if user.pk == block.owner_id:
             raise ValidationError({"user": f"The block is {user.get_username()}'s own."})
+        block.lock()  # nobody writes meanwhile
         share, _ = cls.objects.update_or_create(
             block=block, user=user, defaults={"can_write": can_write}
         )
-        block.tell_holders()
+        block.redraw_holders()
         return share
 
     @transaction.atomic
@@ -55,15 +53,4 @@ class BlockShare(models.Model):
         self.delete()
         for agent in held:
             agent.detach(block)
-        block.tell_holders()
-
-
-def usable_by(user_id: int) -> models.QuerySet[Block]:
-    """The blocks a person may attach: their own, and those they were given."""
-    return finished(user_id).filter(Q(owner_id=user_id) | Q(shares__user_id=user_id)).distinct()
-
-
-def finished(user_id: int) -> models.QuerySet[Block]:
-    """All blocks but those that an import of this person's is still writing."""
-    unfinished = Attachment.objects.filter(agent__owner_id=user_id, agent__deleted_at=UNFINISHED)
-    return Block.objects.exclude(pk__in=unfinished.values("block"))
+        block.redraw_holders()

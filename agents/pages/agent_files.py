@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from agents.agent_file import (
@@ -30,7 +30,7 @@ from agents.agent_file.reading import too_large
 from agents.models import Agent
 from agents.models.event import snapshot
 
-from .request import Request
+from .request import Request, own_agent
 from .shell import listed
 
 IN_MEMORY = 1024 * 1024  # bytes of a download; what is larger waits on disk
@@ -116,7 +116,7 @@ def imported(request: Request) -> HttpResponse:
 @require_GET
 def export(request: Request, agent_id: UUID) -> StreamingHttpResponse:
     """The agent as an agent file."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     return download(request, agent)
 
 

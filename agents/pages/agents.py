@@ -15,7 +15,7 @@ from agents.models import Agent
 
 from .forms.agent import AgentForm, NewAgentForm
 from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
-from .request import Request
+from .request import Request, own_agent
 from .shell import listed
 
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
@@ -91,7 +91,7 @@ def new_block(request: Request) -> HttpResponse:
 @login_required
 def change(request: Request, agent_id: UUID) -> HttpResponse:
     """An agent's settings."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     form = AgentForm(request.POST or None, instance=agent)
     if request.method == "POST" and form.is_valid():
         get_object_or_404(Agent, pk=agent.pk).configure(**form.cleaned_data)
@@ -103,7 +103,7 @@ def change(request: Request, agent_id: UUID) -> HttpResponse:
 @login_required
 def delete(request: Request, agent_id: UUID) -> HttpResponse:
     """Ask, then delete; the agent can be brought back for 30 days."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     if request.method == "POST":
         agent.trash()
         return redirect("agents_deleted")

@@ -15,7 +15,7 @@ from agents.models import Agent, Approval
 from agents.models.approval import checked_arguments
 from agents.tools import ToolError
 
-from .request import Request
+from .request import Request, own_agent
 from .runs import done
 
 Decided = Approval.Status
@@ -25,7 +25,7 @@ Decided = Approval.Status
 @require_POST
 def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
     """POST: `decision` ("approved" or "refused"), `arguments` if changed, `reason` if refused."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     approval = get_object_or_404(Approval, pk=approval_id, step__run__agent=agent)
     refused = request.POST.get("decision") != Decided.APPROVED
     try:

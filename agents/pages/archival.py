@@ -28,8 +28,7 @@ from agents.search.embedder import progress
 from agents.search.hybrid import search
 from agents.search.scope import Passages
 
-from .history import number
-from .request import Request
+from .request import Request, number, own_agent
 
 PASSAGES_A_PAGE = 30
 RESULTS = 50
@@ -248,10 +247,10 @@ def show(request: Request, agent_id: UUID) -> HttpResponse:
     """The list for a filter."""
     asked = Filter.asked_for(request)
     if asked.searches:
-        context = listed(own(request, agent_id), asked)
+        context = listed(own_agent(request, agent_id), asked)
         return render(request, "agents/archival/_found.html", context)
     with snapshot():
-        context = listed(own(request, agent_id), asked)
+        context = listed(own_agent(request, agent_id), asked)
         return render(request, "agents/archival/_found.html", context)
 
 
@@ -266,7 +265,7 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
         moment = None
     before = (moment, number(request, "id")) if moment and moment.tzinfo else None
     with snapshot():
-        agent = own(request, agent_id)
+        agent = own_agent(request, agent_id)
         context = browsed(agent, asked, page(asked.scope(agent), before))
         return render(request, "agents/archival/_entries.html", {**context, "asked": asked})
 
@@ -275,7 +274,7 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
 @require_GET
 def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     """All of a passage's text."""
-    passage = get_object_or_404(own(request, agent_id).passages, pk=passage_id)
+    passage = get_object_or_404(own_agent(request, agent_id).passages, pk=passage_id)
     return render(request, "agents/archival/_whole.html", {"passage": passage})
 
 
@@ -283,11 +282,6 @@ def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
 @require_GET
 def embedded(request: Request, agent_id: UUID) -> HttpResponse:
     """How far the vectors are."""
-    agent = own(request, agent_id)
+    agent = own_agent(request, agent_id)
     context = {"agent": agent, "embedding": embedding(agent)}
     return render(request, "agents/archival/_embedding.html", context)
-
-
-def own(request: Request, agent_id: UUID) -> Agent:
-    agent: Agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
-    return agent

@@ -14,9 +14,8 @@ from django.views.decorators.http import require_GET
 from agents.models import Agent, Event, Passage
 from agents.models.event import snapshot
 
-from .archival import MOST_KNOWN, Entry, Filter, frame, mark, of_agent, own
-from .history import number
-from .request import Request
+from .archival import MOST_KNOWN, Entry, Filter, frame, mark, of_agent
+from .request import Request, number, own_agent
 
 MOST_EVENTS = 100  # that a list is brought up to date by; after more it is to be shown anew
 MOST_CHANGED = 200  # passages of these
@@ -34,7 +33,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     """
     asked = Filter.asked_for(request)
     with snapshot():
-        agent = own(request, agent_id)
+        agent = own_agent(request, agent_id)
         changed = changes(agent, number(request, "after"))
         if changed is None:
             context = {"outdated": True, "newer": asked.address(after=agent.last_seq)}

@@ -10,23 +10,21 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Left, Length
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Block, BlockEdit, Editor, MemoryRefusal
 from agents.models.event import snapshot
-from agents.models.share import usable_by
 from agents.models.sharing import sharing_of
 
 from .blocks import change_settings, edit_value, sentence
 from .forms.block import BlockForm, ShareForm
-from .history import EDITS_A_PAGE, NEWEST, number
-from .request import Request
+from .history import EDITS_A_PAGE, NEWEST
+from .request import Request, number, own_block, usable_block
 from .shell import listed
 
 BEGINNING = 300  # characters of a value that the list shows
@@ -37,7 +35,7 @@ BEGINNING = 300  # characters of a value that the list shows
 def index(request: Request) -> HttpResponse:
     """All blocks a person may use."""
     with snapshot():
-        usable = usable_by(request.user.pk).defer("value")
+        usable = Block.objects.usable_by(request.user).defer("value")
         blocks = list(usable.annotate(begins=Left("value", BEGINNING), length=Length("value")))
         tell_sharing(request, blocks)
         context = {
@@ -71,7 +69,7 @@ def make(request: Request) -> HttpResponse:
 def show(request: Request, block_id: UUID) -> HttpResponse:
     """A block: its value, who holds it, to whom it was given."""
     with snapshot():
-        block = usable(request, block_id)
+        block = usable_block(request, block_id)
         return render(request, "agents/blocks/block.html", of_block(request, block))
 
 
@@ -94,14 +92,14 @@ def of_block(request: Request, block: Block, form: ShareForm | None = None) -> d
 @login_required
 def value(request: Request, block_id: UUID) -> HttpResponse:
     """The editor of a block's value; see `edit_value`."""
-    block = usable(request, block_id)
+    block = usable_block(request, block_id)
     return refreshing(request, edit_value(request, block, reverse("block_value", args=[block.pk])))
 
 
 @login_required
 def configure(request: Request, block_id: UUID) -> HttpResponse:
     """A block's settings; see `change_settings`."""
-    block = usable(request, block_id)
+    block = usable_block(request, block_id)
     address = reverse("block_configure", args=[block.pk])
     return refreshing(request, change_settings(request, block, address))
 
@@ -118,7 +116,7 @@ def refreshing(request: Request, response: HttpResponse) -> HttpResponse:
 def history(request: Request, block_id: UUID) -> HttpResponse:
     """The edits of a block, newest first; `?before=<id>` for older ones."""
     with snapshot():
-        block = usable(request, block_id)
+        block = usable_block(request, block_id)
         edits = block.edits.filter(pk__lt=number(request, "before") or NEWEST)
         found = list(edits.select_related("step__run__agent")[: EDITS_A_PAGE + 1])
         tell_sharing(request, [block])
@@ -137,7 +135,7 @@ def history(request: Request, block_id: UUID) -> HttpResponse:
 @require_POST
 def restore(request: Request, block_id: UUID, version: int) -> HttpResponse:
     """Make a version of a block the current one."""
-    block = usable(request, block_id)
+    block = usable_block(request, block_id)
     try:
         block.restore(version, by=Editor.person(request.user))
     except MemoryRefusal as refusal:
@@ -152,12 +150,12 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
 
     POST: `sure`, without which it asks again.
     """
-    block = own(request, block_id)
+    block = own_block(request, block_id)
     status = 200
     if request.method == "POST":
         status = 422
         if request.POST.get("sure"):
-            if delete_unheld(block):
+            if Block.objects.filter(pk=block.pk).delete_unheld():
                 return redirect("blocks")
             status = 409
     held = block.agents.select_related("owner").order_by("name")
@@ -172,26 +170,3 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
         **listed(request),
     }
     return render(request, "agents/blocks/delete.html", context, status=status)
-
-
-@transaction.atomic
-def delete_unheld(block: Block) -> bool:
-    """Delete a block, its ledger and its shares; False, and nothing, where an agent holds it."""
-    try:
-        block.lock()
-    except MemoryRefusal:
-        return True  # somebody was faster
-    if block.agents.exists():
-        return False
-    block.delete()
-    return True
-
-
-def usable(request: Request, block_id: UUID) -> Block:
-    """A block the person may use."""
-    return get_object_or_404(usable_by(request.user.pk).select_related("owner"), pk=block_id)
-
-
-def own(request: Request, block_id: UUID) -> Block:
-    """A block the person owns."""
-    return get_object_or_404(Block, pk=block_id, owner_id=request.user.pk)

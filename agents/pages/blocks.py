@@ -14,20 +14,18 @@ from django.views.decorators.http import require_POST
 
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, VersionConflict
 from agents.models.editing import as_sentence
-from agents.models.share import usable_by
 from agents.models.sharing import sharing_of
-from agents.text import json_blocks
 from agents.text.diff import words_changed
 from agents.text.merge import merged
 
 from .forms.block import BlockForm, BlockSettingsForm
-from .request import Request
+from .request import Request, held_block, own_agent, usable_block
 
 
 @login_required
 def edit(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """The editor of a block's value in an agent's panel; see `edit_value`."""
-    agent, block = find(request, agent_id, block_id)
+    agent, block = held_block(request, agent_id, block_id)
     return edit_value(request, block, reverse("block_edit", args=[agent.pk, block.pk]))
 
 
@@ -82,7 +80,7 @@ def conflict(request: Request, block: Block, address: str, mine: str, version: i
 @require_POST
 def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
     """Take an edit back."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     edit = get_object_or_404(BlockEdit, pk=edit_id, block__agents=agent)
     try:
         edit.block.undo(edit, by=Editor.person(request.user))
@@ -95,7 +93,7 @@ def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
 @login_required
 def configure(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """A block's settings in an agent's panel; see `change_settings`."""
-    agent, block = find(request, agent_id, block_id)
+    agent, block = held_block(request, agent_id, block_id)
     address = reverse("block_settings", args=[agent.pk, block.pk])
     return change_settings(request, block, address, agent)
 
@@ -111,7 +109,8 @@ def change_settings(
     form = BlockSettingsForm(request.POST or None, instance=block, auto_id=f"{block.pk}-%s")
     if request.method == "POST" and form.is_valid():
         try:
-            save_settings(request, get_object_or_404(usable_by(request.user.pk), pk=block.pk), form)
+            changes = {name: form.cleaned_data[name] for name in form.changed_data}
+            block.configure(by=Editor.person(request.user), **changes)
             return HttpResponse()
         except ValidationError as error:
             form.add_error(None, error)
@@ -121,19 +120,10 @@ def change_settings(
     return render(request, "agents/_block_settings.html", context | {"form": form}, status=status)
 
 
-@transaction.atomic
-def save_settings(request: Request, block: Block, form: BlockSettingsForm) -> None:
-    """Change a block's settings; an empty value becomes an empty list or object with its kind."""
-    block.configure(**form.cleaned_data)
-    block.lock()
-    if not block.value and (empty := json_blocks.empty(block.kind)):
-        block.set_value(empty, by=Editor.person(request.user))
-
-
 @login_required
 def new(request: Request, agent_id: UUID) -> HttpResponse:
     """A further block for an agent."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     form = BlockForm(
         request.POST or None, instance=Block(owner=agent.owner), auto_id="new-block-%s"
     )
@@ -154,17 +144,17 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
 
     POST: `block`, its id. 404 where the person may not use it; 422 where its label is taken.
     """
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     error = ""
     if request.method == "POST":
-        block = get_object_or_404(usable_by(request.user.pk), pk=as_key(request.POST.get("block")))
+        block = usable_block(request, as_key(request.POST.get("block")))
         try:
-            attach_usable(agent, block)
+            agent.attach(block)
             return HttpResponse()
         except (ValidationError, MemoryRefusal) as refusal:
             said = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
             error = as_sentence(said)
-    others = list(usable_by(request.user.pk).exclude(agents=agent))
+    others = list(Block.objects.usable_by(request.user).exclude(agents=agent))
     sharings = sharing_of(others, request.user.pk)
     for block in others:
         block.sharing = sharings[block.pk]
@@ -179,17 +169,6 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
     return render(request, "agents/_block_attach.html", context, status=status)
 
 
-@transaction.atomic
-def attach_usable(agent: Agent, block: Block) -> None:
-    """Attach a block that the agent's owner may still use; MemoryRefusal if not."""
-    block.lock()
-    if not usable_by(agent.owner_id).filter(pk=block.pk).exists():
-        raise MemoryRefusal(f"The block '{block.label}' is no longer shared with you.")
-    if agent.attachments.filter(block=block).exists():
-        return
-    agent.attach(block)
-
-
 def as_key(asked: str | None) -> UUID | None:
     """An id that somebody sent; None where it is none."""
     try:
@@ -202,14 +181,9 @@ def as_key(asked: str | None) -> UUID | None:
 @require_POST
 def detach(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Take a block out of an agent's core memory."""
-    agent, block = find(request, agent_id, block_id)
+    agent, block = held_block(request, agent_id, block_id)
     agent.detach(block)
     return HttpResponse(status=204)
-
-
-def find(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
-    return agent, get_object_or_404(agent.blocks, pk=block_id)
 
 
 def sentence(refusal: MemoryRefusal) -> str:

@@ -10,9 +10,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Agent, Compaction, Run
+from agents.models import Compaction, Run
 
-from .request import Request
+from .request import Request, own_agent
 from .runs import done
 
 MESSAGES_A_PAGE = 50
@@ -22,7 +22,7 @@ MESSAGES_A_PAGE = 50
 @require_POST
 def compact(request: Request, agent_id: UUID) -> HttpResponse:
     """Make room now: everything but the last exchange leaves the context."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     key = request.POST.get("key", "")[:100] or uuid4().hex
     Run.start(agent, "Compact now", key, Run.Kind.COMPACTION)
     return done(request, agent)
@@ -62,5 +62,5 @@ def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespons
 
 
 def find(request: Request, agent_id: UUID, compaction_id: int) -> Compaction:
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     return get_object_or_404(agent.compactions, pk=compaction_id)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.db.models import Max
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
@@ -24,7 +24,7 @@ from agents.models.event import snapshot
 from agents.text.json import pretty
 
 from .context_chart import Picture, Share, chart, picture
-from .request import Request
+from .request import Request, own_agent
 
 KINDS = (  # of events after which the picture is another
     Event.Kind.STEP_CHANGED,
@@ -60,7 +60,7 @@ def address_of(agent: Agent, share: Share) -> str:
 def part(request: Request, agent_id: UUID, name: str) -> HttpResponse:
     """The text of a part of what would be sent now."""
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         return text_of(request, picture_now(agent), name)
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.db import connection
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.ledger.blame import blame
@@ -20,8 +20,8 @@ from agents.models.block_edit import taken_back_by, undos_of
 from agents.models.event import snapshot
 from agents.models.prepared_sql import key
 
-from .blocks import find, sentence
-from .request import Request
+from .blocks import sentence
+from .request import Request, held_block, number, own_agent
 
 EDITS_A_PAGE = 30
 SHOWN_BEFORE = 4  # newer edits shown above one that is looked for
@@ -190,7 +190,7 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
 def older(request: Request, agent_id: UUID) -> HttpResponse:
     """The edits `?before=<id>`, for scrolling down."""
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         ledger = Ledger.asked_for(request, agent)
         context = listed(ledger, ledger.page("<", number(request, "before")))
         return render(request, "agents/panel/_edits.html", context)
@@ -204,7 +204,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     With `past` the list does not begin with the newest, so that new ones do not belong in it.
     """
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         ledger = Ledger.asked_for(request, agent)
         after, past = number(request, "after"), "past" in request.GET
         ids = ledger.page(">", after)
@@ -228,7 +228,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
 @require_POST
 def restore(request: Request, agent_id: UUID, block_id: UUID, version: int) -> HttpResponse:
     """Make a version of a block the current one."""
-    _, block = find(request, agent_id, block_id)
+    _, block = held_block(request, agent_id, block_id)
     try:
         block.restore(version, by=Editor.person(request.user))
     except MemoryRefusal as refusal:
@@ -242,12 +242,6 @@ def restore(request: Request, agent_id: UUID, block_id: UUID, version: int) -> H
 def blamed(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Who wrote each line of a block."""
     with snapshot():
-        agent, block = find(request, agent_id, block_id)
+        agent, block = held_block(request, agent_id, block_id)
         context = {"agent": agent, "block": block, "blame": blame(block)}
         return render(request, "agents/panel/_blame.html", context)
-
-
-def number(request: Request, name: str) -> int:
-    """A number an address names; 0 where it names none."""
-    asked = request.GET.get(name, "")
-    return int(asked) if asked.isdecimal() and len(asked) < 18 else 0

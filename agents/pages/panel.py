@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET
 
@@ -22,7 +22,7 @@ from agents.models import Agent, Event
 from agents.models.event import snapshot
 
 from . import archival, context, history, tools
-from .request import Request
+from .request import Request, own_agent
 
 Kind = Event.Kind
 
@@ -77,5 +77,5 @@ def show(request: Request, agent_id: UUID, name: str) -> HttpResponse:
     if tab is None:
         raise Http404
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         return render(request, tab.template, {"agent": agent, **tab.context(request, agent)})

@@ -14,9 +14,9 @@ from django.urls import reverse
 from agents.models import Agent, Editor, MemoryRefusal, Passage
 from agents.models.passage import LONGEST_PASSAGE
 
-from .archival import as_typed, own, tags_typed
+from .archival import as_typed, tags_typed
 from .blocks import sentence
-from .request import Request
+from .request import Request, own_agent
 
 
 def typed_text(request: Request) -> str:
@@ -26,7 +26,7 @@ def typed_text(request: Request) -> str:
 @login_required
 def add(request: Request, agent_id: UUID) -> HttpResponse:
     """Put a text away. POST: `text`, `tags` as a person types them. 422 with the reason."""
-    agent = own(request, agent_id)
+    agent = own_agent(request, agent_id)
     text, typed = typed_text(request), request.POST.get("tags", "")
     context = {"address": reverse("archival_add", args=[agent.pk]), "text": text, "tags": typed}
     if request.method == "POST":
@@ -45,7 +45,7 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     409 with both where the passage was changed or deleted since; 422 with the reason where it
     cannot be so; 404 where there was none to begin with.
     """
-    agent = own(request, agent_id)
+    agent = own_agent(request, agent_id)
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         if passage is None:
@@ -76,7 +76,7 @@ def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
 
     409 asks again where it was changed since, 404 where it is gone.
     """
-    agent = own(request, agent_id)
+    agent = own_agent(request, agent_id)
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         return asked_again(request, agent, passage) if passage else gone(request)

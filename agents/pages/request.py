@@ -1,10 +1,18 @@
-"""A request as views see it: of somebody who is logged in."""
+"""A request as views see it: of somebody who is logged in; and what it names of their rows.
+
+A view finds a row only here: 404 where there is none, or it is not this person's to see.
+"""
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django_htmx.middleware import HtmxDetails
+
+from agents.models import Agent, Block
 
 
 class Request(HttpRequest):
@@ -12,3 +20,35 @@ class Request(HttpRequest):
 
     user: User  # login_required lets nobody else in
     htmx: HtmxDetails
+
+
+def own_agent(request: Request, agent_id: UUID) -> Agent:
+    """An agent of the person's own."""
+    agent: Agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    return agent
+
+
+def held_block(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:
+    """An agent of the person's own, and a block it holds."""
+    agent = own_agent(request, agent_id)
+    block: Block = get_object_or_404(Block.objects.held_by(agent), pk=block_id)
+    return agent, block
+
+
+def usable_block(request: Request, block_id: UUID | None) -> Block:
+    """A block of the person's own, or one shared with them."""
+    blocks = Block.objects.usable_by(request.user).select_related("owner")
+    block: Block = get_object_or_404(blocks, pk=block_id)
+    return block
+
+
+def own_block(request: Request, block_id: UUID) -> Block:
+    """A block of the person's own."""
+    block: Block = get_object_or_404(Block.objects.owned_by(request.user), pk=block_id)
+    return block
+
+
+def number(request: Request, name: str) -> int:
+    """A number an address names; 0 where it names none."""
+    asked = request.GET.get(name, "")
+    return int(asked) if asked.isdecimal() and len(asked) < 18 else 0

@@ -16,7 +16,7 @@ from agents.models.event import snapshot
 from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
-from .request import Request
+from .request import Request, own_agent
 from .shell import transcript
 
 
@@ -25,7 +25,7 @@ from .shell import transcript
 def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """The runs before one, for scrolling up."""
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         context = {"agent": agent, **transcript(agent, before=run_id)}
         return render(request, "agents/_older.html", context)
 
@@ -34,7 +34,7 @@ def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 @require_POST
 def send(request: Request, agent_id: UUID) -> HttpResponse:
     """Accept a message."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     text = request.POST.get("text", "")
     try:
         agent.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
@@ -58,7 +58,7 @@ def refused(request: Request, agent: Agent, text: str, error: str, status: int) 
 @require_POST
 def stop(request: Request, agent_id: UUID) -> HttpResponse:
     """Stop the run that goes on."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     if run := agent.current_run():
         run.stop()
     return done(request, agent)
@@ -68,7 +68,7 @@ def stop(request: Request, agent_id: UUID) -> HttpResponse:
 @require_POST
 def reflect_now(request: Request, agent_id: UUID) -> HttpResponse:
     """Have the agent go over its memory."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     reflect(agent)
     return done(request, agent)
 
@@ -113,7 +113,7 @@ def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 
 
 def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     return get_object_or_404(Run.objects.select_related("agent"), agent=agent, pk=run_id)
 
 

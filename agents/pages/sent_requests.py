@@ -17,7 +17,7 @@ from agents.models import Agent, Step
 from agents.models.event import snapshot
 
 from .context import sent_now
-from .request import Request
+from .request import Request, own_agent
 from .shell import listed
 
 
@@ -67,6 +67,6 @@ def raw(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
 
 
 def find(request: Request, agent_id: UUID, step_id: int) -> tuple[Agent, Step]:
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     steps = time_travel.steps_of(agent).select_related("run__agent")
     return agent, get_object_or_404(steps, pk=step_id)

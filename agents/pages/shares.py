@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 
 from agents.models import Block, BlockShare
 
-from .block_pages import of_block, own
+from .block_pages import of_block
 from .forms.block import ShareForm
-from .request import Request
+from .request import Request, own_block
 
 
 @login_required
@@ -45,4 +45,4 @@ def take_back(request: Request, block_id: UUID, share_id: int) -> HttpResponse:
 def own_shareable(request: Request, block_id: UUID) -> Block:
     if not settings.ACCOUNTS:
         raise Http404
-    return own(request, block_id)
+    return own_block(request, block_id)

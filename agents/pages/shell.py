@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views import defaults
@@ -21,7 +21,7 @@ from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.event import snapshot
 
 from . import panel
-from .request import Request
+from .request import Request, own_agent
 
 RUNS_A_PAGE = 20
 MOST_RUNS = 200  # on a page that was asked for an old step
@@ -46,7 +46,7 @@ def chat(request: Request, agent_id: UUID) -> HttpResponse:
     if at := request.GET.get("at"):
         return redirect(f"{reverse('past_at', args=[agent_id])}?{urlencode({'at': at})}")
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         run = run_of_step(agent, request.GET.get("step", ""))
         context = chat_context(agent, run) | panel.opened(request, agent) | listed(request)
         response = render(request, "agents/chat.html", context)

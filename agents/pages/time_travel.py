@@ -23,7 +23,7 @@ from agents.models.message import storable
 
 from .context import text_of
 from .context_chart import Picture, picture
-from .request import Request
+from .request import Request, own_agent
 from .shell import listed
 
 RUNS_SHOWN = 20
@@ -35,7 +35,7 @@ LONGEST_NAME = 100  # characters of an agent's name
 @require_GET
 def find(request: Request, agent_id: UUID) -> HttpResponse:
     """Lead to the step of `?at=<number>`, of `?step=<id>`, or to the newest one."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     steps = time_travel.steps_of(agent)
     at, key = request.GET.get("at", ""), request.GET.get("step", "")
     if is_number(key):
@@ -59,7 +59,7 @@ def is_number(text: str) -> bool:
 def show(request: Request, agent_id: UUID, number: int) -> HttpResponse:
     """The agent after its step of that number; past the last one, the agent itself."""
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         step = time_travel.step_at(agent, number)
         if step is None:
             if not number:
@@ -125,7 +125,7 @@ def picture_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) ->
 def part(request: Request, agent_id: UUID, number: int, name: str) -> HttpResponse:
     """The text of a part of the context as it was sent in a step."""
     with snapshot():
-        agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+        agent = own_agent(request, agent_id)
         step = time_travel.step_at(agent, number)
         drawn = picture_of(agent, step, time_travel.blocks_at(step)) if step else None
         if drawn is None:
@@ -173,7 +173,7 @@ def runs_until(agent: Agent, step: Step) -> Any:
 @require_POST
 def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
     """Make a new agent as this one was after a step. POST: `name`."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     step = time_travel.step_at(agent, number)
     if step is None:
         raise Http404

@@ -10,7 +10,7 @@ from zlib import crc32
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from agents import tools
@@ -20,7 +20,7 @@ from agents.tools.attaching import attach, attachable, detach, set_rules
 from agents.tools.custom import CustomTool
 
 from .forms.tool import RulesForm, in_words
-from .request import Request
+from .request import Request, own_agent
 
 COUNTED = 2_000  # messages, the newest: reading more to count calls would slow the panel
 
@@ -118,7 +118,7 @@ def type_in_words(schema: dict[str, Any]) -> str:
 @require_POST
 def attach_one(request: Request, agent_id: UUID) -> HttpResponse:
     """Let the agent call one more tool. POST: `tool`, its name."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     try:
         attach(agent, request.POST.get("tool", ""))
     except ValidationError as error:
@@ -131,7 +131,7 @@ def attach_one(request: Request, agent_id: UUID) -> HttpResponse:
 @require_POST
 def detach_one(request: Request, agent_id: UUID) -> HttpResponse:
     """Take a tool, and the rules that name it, from the agent. POST: `tool`, its name."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     detach(agent, request.POST.get("tool", ""))
     return HttpResponse(status=204)
 
@@ -139,7 +139,7 @@ def detach_one(request: Request, agent_id: UUID) -> HttpResponse:
 @login_required
 def rules(request: Request, agent_id: UUID) -> HttpResponse:
     """The rules for one of the agent's tools. GET and POST: `tool`, its name."""
-    agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
+    agent = own_agent(request, agent_id)
     posted = request.method == "POST"
     name = (request.POST if posted else request.GET).get("tool", "")
     if name not in agent.tools:

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from agents.memory.classes import Memory, held_blocks, write_all
-from agents.models import MemoryRefusal
+from agents.memory.classes import Memory
+from agents.models import Block, MemoryRefusal
 
 from .custom.docstring import read_docstring
 from .custom.outcome import as_text
@@ -69,7 +69,7 @@ def perform(
     arguments: dict[str, Any],
 ) -> str:
     """Call the method on the agent's blocks and write what it changed, in this transaction."""
-    held = held_blocks(caller.agent)
+    held = Block.objects.held_by(caller.agent).locked()
     memory = memory_class.holding(caller.agent.core_memory())
     returned = method(memory, **arguments)
     if new := memory.blocks.keys() - {block.label for block in held}:
@@ -78,5 +78,5 @@ def perform(
             " somebody must give it one first."
         )
     values = [(block, memory.get_block(block.label).value) for block in held]
-    write_all(caller.agent, values, by=caller.editor)
+    Block.objects.write_all(values, by=caller.editor)
     return as_text(returned)

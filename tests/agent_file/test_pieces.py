@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from agents.agent_file import AgentFileError, export_agent, import_agent, importing, limits, rows
 from agents.models import Agent, Block, BlockEdit, Compaction, Message, Passage, Run, Step, Tool
-from agents.models.agent import UNFINISHED
-from agents.models.share import usable_by
+from agents.models.agent_queryset import UNFINISHED
 from tests.support.agent_file_samples import SOURCE, noted, sample
 from tests.support.api_client import Api
 
@@ -130,7 +129,7 @@ def test_between_the_pieces_others_write_and_see_nothing_of_it(
         agents.append(Agent.objects.count())
         mine = Agent.objects.visible_to(alice)
         theirs = Agent.objects.trashed_by(alice)
-        seen.update({mine.count(), theirs.count(), usable_by(alice.pk).count()})
+        seen.update({mine.count(), theirs.count(), Block.objects.usable_by(alice).count()})
         seen.add(len(Api(alice).get("/blocks/")))
         seen.add(Tool.objects.count())
         Agent.objects.purge_expired()  # leaves it be, as it only began
@@ -141,7 +140,7 @@ def test_between_the_pieces_others_write_and_see_nothing_of_it(
     assert agents.count(1) > 10
     assert made in Agent.objects.visible_to(alice)
     assert (made.messages.count(), len(made.core_memory())) == (1000, 60)
-    assert usable_by(alice.pk).count() == 60
+    assert Block.objects.usable_by(alice).count() == 60
     assert [block.label for block in made.core_memory()][:3] == ["b0", "b1", "b2"]
 
 

@@ -12,7 +12,6 @@ from django.db import connections
 
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, Block, BlockEdit, BlockShare, Editor, MemoryRefusal, Run, Step
-from agents.models.share import usable_by
 
 
 @pytest.fixture
@@ -37,12 +36,12 @@ def in_step(agent: Agent) -> Editor:
 def test_a_block_is_usable_by_its_owner_and_those_it_was_given_to(
     block: Block, alice: User, bob: User
 ) -> None:
-    assert block in usable_by(alice.pk)
-    assert block not in usable_by(bob.pk)
+    assert block in Block.objects.usable_by(alice)
+    assert block not in Block.objects.usable_by(bob)
     share = BlockShare.give(block, bob, can_write=False)
-    assert block in usable_by(bob.pk)
+    assert block in Block.objects.usable_by(bob)
     share.take_back()
-    assert block not in usable_by(bob.pk)
+    assert block not in Block.objects.usable_by(bob)
     with pytest.raises(ValidationError):
         BlockShare.give(block, alice, can_write=True)
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
-from agents.memory.classes import compile_blocks, held_blocks, template_of, write_all
+from agents.memory.classes import compile_blocks, template_of
 from agents.models import Agent, Block, Editor, MemoryRefusal, Passage, Run, Step
 from agents.models.message import storable
 from agents.models.passage import checked_tags, checked_text
@@ -150,12 +150,12 @@ class Drafts:
         Raises Stale, and writes nothing, where a block that was touched is not what it was;
         MemoryRefusal where a change cannot be made after all.
         """
-        now = held_blocks(self.agent, self.touched)
+        now = Block.objects.held_by(self.agent).locked(self.touched)
         if {block.pk: block.version for block in now} != {
             pk: version for pk, version in self.versions.items() if pk in self.touched
         }:
             raise Stale
         drafts = {block.pk: block.value for block in self.blocks.values()}
-        write_all(self.agent, [(block, drafts[block.pk]) for block in now], by=by)
+        Block.objects.write_all([(block, drafts[block.pk]) for block in now], by=by)
         for passage in self.passages:
             Passage.insert(self.agent, passage.text, passage.tags, by=by)

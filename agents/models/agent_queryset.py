@@ -1,0 +1,43 @@
+"""Which agents: those a person may see or bring back, and those to delete for good."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+from django.utils import timezone
+
+from .run import Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+    from .agent import Agent  # noqa: F401, names the rows
+
+KEPT_AFTER_DELETE = timedelta(days=30)
+UNFINISHED = datetime(1970, 1, 1, tzinfo=UTC)  # `deleted_at` of an agent that is being imported
+LONGEST_IMPORT = timedelta(hours=1)
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        """The agents a person may see: their own, unless deleted."""
+        return self.filter(owner_id=user.pk, deleted_at=None)
+
+    def trashed_by(self, user: User | AnonymousUser) -> Self:
+        """A person's deleted agents that can still be brought back."""
+        return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)
+
+    def purge_expired(self) -> None:
+        """Delete for good what was deleted too long ago to be brought back, and what is left of
+        imports that ended before they were done."""
+        now = timezone.now()
+        expired = self.filter(deleted_at__lte=now - KEPT_AFTER_DELETE)
+        for agent in expired.filter(created_at__lte=now - LONGEST_IMPORT):
+            agent.purge()
+
+    def with_activity(self) -> Self:
+        """Each agent with `busy`: whether one of its runs goes on."""
+        running = Run.objects.filter(agent=models.OuterRef("pk"), status__in=Run.ACTIVE)
+        return self.annotate(busy=models.Exists(running))
