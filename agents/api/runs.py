@@ -106,7 +106,7 @@ def delete(request: HttpRequest, run_id: str) -> dict[str, Any]:
 def messages_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """What was said in a run, oldest first unless `order` is "desc" by name."""
     run = lookups.run(request, run_id)
-    wires = convert(run.said, run.agent, Told())
+    wires = convert(run.message_list, run.agent, Told())
     return part_of(ordered(request, wires), wanted, lambda wire: wire["id"])
 
 
@@ -119,9 +119,9 @@ def messages_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> l
 def steps_of_run(request: HttpRequest, run_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
     """A run's steps, oldest first unless `order` is "desc" by name."""
     run = lookups.run(request, run_id)
-    for step in run.taken:
+    for step in run.step_list:
         step.run = run
-    states = [step_state(step) for step in run.taken]
+    states = [step_state(step) for step in run.step_list]
     return part_of(ordered(request, states), wanted, lambda state: state["id"])
 
 

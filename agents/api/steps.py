@@ -68,7 +68,7 @@ def messages_of_step(
 ) -> list[dict[str, Any]]:
     """What was said in a step."""
     found = lookups.step(request, step_id)
-    wires = convert(found.said, found.run.agent, Told())
+    wires = convert(found.message_list, found.run.agent, Told())
     return part_of(ordered(request, wires), wanted, lambda wire: wire["id"])
 
 
@@ -88,7 +88,7 @@ def metrics(request: HttpRequest, step_id: str) -> dict[str, Any]:
         "agent_id": id_of(found.run.agent),
         "step_start_ns": int(found.started_at.timestamp() * 1e9),
         "step_ns": None if seconds is None else int(seconds * 1e9),
-        "tool_execution_ns": sum(row.duration_ms or 0 for row in found.said) * 1_000_000,
+        "tool_execution_ns": sum(row.duration_ms or 0 for row in found.message_list) * 1_000_000,
     }
 
 

@@ -132,7 +132,7 @@ def copied_messages(agent: Agent, step: Step, runs: dict[int, Run], steps: dict[
         if row.left_out is not None and row.left_out > agent.message_count:
             row.left_out = None  # that was later
         if row.status == Message.Status.DRAFT:
-            row.content, row.reasoning = row.so_far
+            row.content, row.reasoning = row.draft_text
             row.status = Message.Status.BROKEN
 
     agent.message_count = numbers["last"] or 0

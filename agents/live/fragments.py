@@ -58,7 +58,7 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
     `tokens_used` and `window` are tokens, `percent` their ratio.
     """
     latest = latest or agent.last_run()
-    step = step or (latest.taken[-1] if latest and latest.taken else None)
+    step = step or (latest.step_list[-1] if latest and latest.step_list else None)
     used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
     window = (step.window if step else 0) or agent.context_window or DEFAULT
     return {

@@ -80,7 +80,7 @@ def compact(
     gone = leaving(context, all_but_last=all_but_last, steps=run.aside is None)
     if not gone:
         return None
-    run.doing("Summarising older messages")
+    run.announce("Summarising older messages")
     first, last = gone[0].first, context.history[len(gone)].first - 1
     messages = Message.objects.filter(
         agent=agent, number__range=(first, last), aside=False, left_out=None
@@ -89,7 +89,7 @@ def compact(
     after = context.size - sum(sent.size for sent in gone)
     after += len(summary.encode()) - len(context.summary.encode())
     with transaction.atomic():
-        run.go_on("Thinking")
+        run.renew_or_stop("Thinking")
         compaction = Compaction.objects.create(
             agent=agent,
             run=run,
@@ -103,7 +103,6 @@ def compact(
         )
         agent.context_from = last + 1
         agent.save(update_fields=["context_from"])
-        run.made_room.append(compaction)
         agent.record(Event.of(Event.Kind.COMPACTED, compaction=compaction, run=run))
     return compaction
 
@@ -150,7 +149,7 @@ def ask(
     call = ModelCall(endpoint, dumps(body).encode())
     try:
         while call.wait(LOOK_SECONDS) is not None:
-            run.go_on()
+            run.renew_or_stop()
     finally:
         call.close()
     told = call.answer.content.strip()
@@ -159,7 +158,7 @@ def ask(
     return shortened(told, context.longest_summary)
 
 
-def again(run: Run, context: Context, endpoint: Endpoint, model: str) -> bool:
+def summarise_again(run: Run, context: Context, endpoint: Endpoint, model: str) -> bool:
     """Ask once more for a summary for which excerpts stand in; whether there is a new one."""
     compaction = Compaction.newest(run.agent)
     if compaction is None or compaction.written_by != Author.MECHANICAL:

@@ -157,7 +157,7 @@ class Agent(models.Model):
             )
         return number
 
-    def learn_size(self, size: int, tokens: int | None) -> None:
+    def calibrate_tokens(self, size: int, tokens: int | None) -> None:
         """Take in what a context of so many bytes came to in tokens, as the endpoint reported."""
         if not tokens or not size or size / tokens > MOST_BYTES_PER_TOKEN:
             return

@@ -92,7 +92,6 @@ class Approval(models.Model):
             changes=changes,
             expires_at=timezone.now() + timedelta(hours=settings.APPROVAL_HOURS),
         )
-        step.asked.append(approval)
         run.pause("Waiting for your approval", after=[step.changed()])
         return approval
 
@@ -117,7 +116,7 @@ class Approval(models.Model):
         )
         if not decided:
             return False
-        run.go_on_after_pause()
+        run.resume()
         run.agent.record(Event.of(Event.Kind.STEP_CHANGED, step=self.step))
         return True
 

@@ -249,8 +249,6 @@ class Block(models.Model):
             tool_call_id=by.tool_call_id,
         )
         insert(edit)
-        if by.step:
-            by.step.edits.append(edit)
         for agent in self.holders():
             agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .agent import Agent
     from .block import Block
+    from .block_edit import BlockEdit
 
 
 class BlockQuerySet(models.QuerySet["Block"]):
@@ -62,13 +63,13 @@ class BlockQuerySet(models.QuerySet["Block"]):
         list(locked.order_by("pk").values_list("pk"))
         return keys
 
-    def write_all(self, values: Iterable[tuple[Block, str]], *, by: Editor) -> None:
+    def write_all(self, values: Iterable[tuple[Block, str]], *, by: Editor) -> list[BlockEdit]:
         """Make each value its block's, where it is another; the blocks are held already."""
         changed = [(block, value) for block, value in values if value != block.value]
         if len(changed) > 1:  # each write holds its agents: all of them first, in order
             self.filter(pk__in=[block.pk for block, _ in changed]).lock_with_holders()
-        for block, value in changed:
-            block.set_value(value, by=by)
+        edits = [block.set_value(value, by=by) for block, value in changed]
+        return [edit for edit in edits if edit]
 
     @transaction.atomic
     def delete_unheld(self) -> bool:

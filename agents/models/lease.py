@@ -21,9 +21,9 @@ class RunStopped(Exception):
 class Leased(models.Model):
     """What a run is held by: one worker at a time, for as long as it gives signs of life.
 
-    `seen_at` is the last of them, None while nobody works on it; `attempt` rises when one takes it,
-    and so do `tries`, which begin anew where a person has it go on.
-    `activity` says what the agent is doing.
+    `seen_at` is the last of them, None while no worker has it; `attempt` rises when one acquires
+    it, and so do `tries`, which begin anew where a person has it go on. `activity` says what the
+    agent is doing.
     """
 
     activity = models.TextField(blank=True)
@@ -35,7 +35,7 @@ class Leased(models.Model):
     class Meta:
         abstract = True
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Become the one who works on this run. RunLost if somebody else does, and lives.
 
         A worker that was given up as dead, and was only slow, finds out at its next write.
@@ -52,7 +52,7 @@ class Leased(models.Model):
                 raise RunLost
         self.attempt, self.tries = self.attempt + 1, self.tries + 1
 
-    def hold(self, activity: str | None = None) -> None:
+    def renew(self, activity: str | None = None) -> None:
         """First write of each of the loop's transactions: RunLost if another worker took the run.
 
         A sign of life, and a look at whether somebody asked to stop, in one query.
@@ -75,9 +75,9 @@ class Leased(models.Model):
         self.stop_requested = bool(row[0])
         self.activity = self.activity if activity is None else activity
 
-    def go_on(self, activity: str | None = None) -> None:
-        """`hold`, and RunStopped if a person asked to stop."""
-        self.hold(activity)
+    def renew_or_stop(self, activity: str | None = None) -> None:
+        """`renew`, and RunStopped if a person asked to stop."""
+        self.renew(activity)
         if self.stop_requested:
             raise RunStopped
 

@@ -36,7 +36,7 @@ def checked(text: str) -> str:
     return text
 
 
-def said(content: str, tool_calls: list[dict[str, str]]) -> str:
+def spoken_text(content: str, tool_calls: list[dict[str, str]]) -> str:
     """What a message says: its text, and what the agent told the person by `send_message`."""
     parts = [content]
     for call in tool_calls:
@@ -49,7 +49,7 @@ def said(content: str, tool_calls: list[dict[str, str]]) -> str:
     return storable("\n".join(filter(None, parts)))
 
 
-class Said(NamedTuple):
+class DraftText(NamedTuple):
     """The text and the reasoning of a message."""
 
     content: str
@@ -159,14 +159,14 @@ class Message(Searchable):
         if self.status not in (self.Status.COMPLETE, self.Status.STOPPED):
             return ""
         owner = message_owner(self.role, self.agent_id.hex)
-        return indexed(owner, said(self.content, self.tool_calls), self.tool_calls)
+        return indexed(owner, spoken_text(self.content, self.tool_calls), self.tool_calls)
 
     # -- drafts ------------------------------------------------------------------------------
 
     @cached_property
-    def so_far(self) -> Said:
+    def draft_text(self) -> DraftText:
         """What is already streamed of a draft."""
-        said = {"content": "", "reasoning": ""}
+        pieces = {"content": "", "reasoning": ""}
         for event in self.texts.order_by("seq"):
-            said[event.data["field"]] += event.data["text"]
-        return Said(**said)
+            pieces[event.data["field"]] += event.data["text"]
+        return DraftText(**pieces)

@@ -184,7 +184,7 @@ class Run(Leased):
         posted = self._posted()
         began = Event.of(Event.Kind.RUN_BEGAN, run=self)
         last = self.agent.record(began, messages=len(posted))
-        self.said, self.taken, self.made_room = posted, [], []
+        self.message_list, self.step_list, self.compaction_list = posted, [], []
         for number, message in enumerate(posted, last - len(posted) + 1):
             message.number = number
             insert(message)
@@ -200,16 +200,16 @@ class Run(Leased):
 
     # -- going on --------------------------------------------------------------------------------
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Become the one who works on this run; see `Leased`."""
-        super().take()
+        super().acquire()
         if self.attempt == 1:
-            self.taken, self.made_room = [], []  # nobody worked on it before
+            self.step_list, self.compaction_list = [], []  # nobody worked on it before
 
     @transaction.atomic
-    def doing(self, activity: str) -> None:
+    def announce(self, activity: str) -> None:
         """Say what the agent is doing."""
-        self.hold(activity)
+        self.renew(activity)
         self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     @transaction.atomic
@@ -220,16 +220,16 @@ class Run(Leased):
         if mine.update(stop_requested=True, activity=self.activity):
             self.refresh_from_db()
             if self.status == self.Status.WAITING:
-                self.go_on_after_pause()
+                self.resume()
             self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
-        """Let nobody work on it until a person decides; where the run is held (`hold`)."""
+        """Let nobody work on it until a person decides; where the run is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
         update(self, "status", "activity", "seen_at")
         self.agent.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
 
-    def go_on_after_pause(self) -> None:
+    def resume(self) -> None:
         """Hand a waiting run to the engine again; in a transaction that holds its row."""
         if self.status != self.Status.WAITING:
             return
@@ -243,7 +243,7 @@ class Run(Leased):
     # -- ending ----------------------------------------------------------------------------------
 
     def end(self, reason: str, error: str = "", after: Sequence[Event] = ()) -> None:
-        """End the run and begin the next that waits; where the run is held (`hold`).
+        """End the run and begin the next that waits; where the run is held (`renew`).
 
         `after` are the events of what led to the end.
         """
@@ -284,14 +284,14 @@ class Run(Leased):
     # -- what was said and done in it ------------------------------------------------------------
 
     @cached_property
-    def said(self) -> list[Message]:
+    def message_list(self) -> list[Message]:
         """The run's messages in order."""
         return list(self.messages.all())
 
     @property
     def opening(self) -> list[Message]:
         """What was said before its first step, as the transcript shows it."""
-        return [row for row in self.said if row.step_id is None and not row.aside]
+        return [row for row in self.message_list if row.step_id is None and not row.aside]
 
     @property
     def speaks_by_tool(self) -> bool:
@@ -304,32 +304,32 @@ class Run(Leased):
         return self.pk if self.kind == self.Kind.REFLECTION else None
 
     @cached_property
-    def taken(self) -> list[Step]:
+    def step_list(self) -> list[Step]:
         """The run's steps in order."""
         return list(self.steps.all())
 
     @cached_property
-    def made_room(self) -> list[Compaction]:
+    def compaction_list(self) -> list[Compaction]:
         """The run's compactions in order."""
         return list(self.compactions.all())
 
     def parts(self) -> list[Step | Compaction]:
         """Steps and compactions as they followed on each other."""
-        if not self.made_room:
-            return list(self.taken)
+        if not self.compaction_list:
+            return list(self.step_list)
         parts: list[tuple[datetime, Step | Compaction]]
-        parts = [(compaction.created_at, compaction) for compaction in self.made_room]
-        parts += [(step.started_at, step) for step in self.taken]
+        parts = [(compaction.created_at, compaction) for compaction in self.compaction_list]
+        parts += [(step.started_at, step) for step in self.step_list]
         return [part for _, part in sorted(parts, key=itemgetter(0))]
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         super().refresh_from_db(*args, **kwargs)
-        for kept in ("said", "taken", "made_room"):
+        for kept in ("message_list", "step_list", "compaction_list"):
             self.__dict__.pop(kept, None)
 
     def edits(self) -> list[BlockEdit]:
         """What its tool calls wrote to blocks, in order."""
-        return [edit for step in self.taken for edit in step.edits]
+        return [edit for step in self.step_list for edit in step.edit_list]
 
     @transaction.atomic
     def undo_edits(self, *, by: Editor) -> None:
@@ -340,7 +340,7 @@ class Run(Leased):
 
     def called(self) -> list[str]:
         """The tools it has called with success, in order."""
-        return [name for step in self.taken for name in step.called()]
+        return [name for step in self.step_list for name in step.called()]
 
     @property
     def step_limit(self) -> int:
@@ -349,11 +349,11 @@ class Run(Leased):
 
     def answered_steps(self) -> int:
         """How many steps the model answered; a call that failed is none."""
-        return sum(step.status != "failed" for step in self.taken)
+        return sum(step.status != "failed" for step in self.step_list)
 
     def tokens(self) -> int:
         """Tokens the endpoint reported for the run, both ways."""
-        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.taken)
+        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.step_list)
 
 
 def begin_next(agent: Agent) -> None:

@@ -69,23 +69,23 @@ class Step(models.Model):
         return f"Step {self.number}"
 
     @cached_property
-    def said(self) -> list[Message]:
+    def message_list(self) -> list[Message]:
         """The step's messages in order: the model's, then the tools' returns."""
         return list(self.messages.all())
 
     @cached_property
-    def edits(self) -> list[BlockEdit]:
+    def edit_list(self) -> list[BlockEdit]:
         """The block edits its tool calls made."""
         return list(self.block_edits.all())
 
     @property
     def message(self) -> Message | None:
         """What the model said in this step."""
-        return next((m for m in self.said if m.role == Message.Role.ASSISTANT), None)
+        return next((m for m in self.message_list if m.role == Message.Role.ASSISTANT), None)
 
     def returns(self) -> dict[str, Message]:
         """The return of each call that has run, by its id."""
-        return {m.tool_call_id: m for m in self.said if m.role == Message.Role.TOOL}
+        return {m.tool_call_id: m for m in self.message_list if m.role == Message.Role.TOOL}
 
     def unanswered(self) -> list[ToolCall]:
         """The tool calls that have no return yet: these have not run."""
@@ -94,13 +94,13 @@ class Step(models.Model):
         return [call for call in calls if call.id not in answered]
 
     @cached_property
-    def asked(self) -> list[Approval]:
+    def approval_list(self) -> list[Approval]:
         """The approvals its tool calls needed."""
         return list(self.approvals.all())
 
     def approval(self, call_id: str) -> Approval | None:
         """What a person was asked about a call."""
-        return next((each for each in self.asked if each.tool_call_id == call_id), None)
+        return next((each for each in self.approval_list if each.tool_call_id == call_id), None)
 
     def called(self) -> list[str]:
         """The tools it has called with success, in order."""
@@ -116,7 +116,7 @@ class Step(models.Model):
             return []
         returns = self.returns()
         edits: dict[str, list[BlockEdit]] = {}
-        for edit in self.edits:
+        for edit in self.edit_list:
             edits.setdefault(edit.tool_call_id, []).append(edit)
         return [
             Card(call, returns.get(call.id), edits.get(call.id, []), self.approval(call.id))

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from agents import tools
 from agents.ledger.time_travel import steps_of
 from agents.llm import ModelError, facts, resolve
 from agents.llm.dialects import STRICTEST, Dialect
@@ -21,6 +20,7 @@ from agents.memory.classes import template_of
 from agents.memory.context import Context, compile_context
 from agents.models import Agent, Event, Run, Step
 from agents.models.event import snapshot
+from agents.runs.work import Work
 from agents.text.json import pretty
 
 from .context_chart import Picture, Share, chart, picture
@@ -96,8 +96,8 @@ def sent_now(agent: Agent) -> tuple[Context, str]:
     newest = steps_of(agent).aggregate(newest=Max("pk"))["newest"]
     last = Step.objects.filter(pk=newest).first() if newest else None
     run = Run(agent=agent)
-    run.said, run.taken, run.made_room = [], [], []
-    offered = tools.offered(run)
+    run.message_list, run.step_list, run.compaction_list = [], [], []
+    offered = Work(run).offered()
     try:
         endpoint, model = resolve(agent.model, ask=False)
     except ModelError:

@@ -148,10 +148,10 @@ def transcript(agent: Agent, step: Step) -> dict[str, Any]:
     runs = list(runs_until(agent, step).filter(pk__gte=first)[: RUNS_SHOWN + 1])
     shown = runs[:RUNS_SHOWN][::-1]
     for run in shown:
-        run.taken = [each for each in taken[::-1] if each.run_id == run.pk]
+        run.step_list = [each for each in taken[::-1] if each.run_id == run.pk]
         if run.pk == step.run_id:
             end = time_travel.ended_at(step)
-            run.made_room = [c for c in run.compactions.all() if c.created_at <= end]
+            run.compaction_list = [c for c in run.compactions.all() if c.created_at <= end]
     return {
         "runs": shown,
         "has_older": cut or len(runs) > RUNS_SHOWN,

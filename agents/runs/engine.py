@@ -107,7 +107,7 @@ def take_up() -> int:
     handling of it, or when its job was lost; a waiting message, when the run before it went away
     without ending; a paused run, when its approval went away undecided.
     """
-    return _hand_over_left() + _begin_waiting() + _go_on_after_pauses()
+    return _hand_over_left() + _begin_waiting() + _resume_undecided()
 
 
 def _hand_over_left() -> int:
@@ -150,11 +150,11 @@ def _begin_waiting() -> int:
     return len(stuck)
 
 
-def _go_on_after_pauses() -> int:
+def _resume_undecided() -> int:
     """Go on with runs that wait for a person who is asked nothing."""
     asked = Approval.objects.pending().filter(step__run=OuterRef("pk"))
     stuck = Run.objects.filter(~Exists(asked), status=Run.Status.WAITING)
     for run in stuck:
         with transaction.atomic():
-            Run.objects.select_for_update(of=("self",)).get(pk=run.pk).go_on_after_pause()
+            Run.objects.select_for_update(of=("self",)).get(pk=run.pk).resume()
     return len(stuck)

@@ -14,8 +14,10 @@ from agents.models.event import forget_texts
 from agents.models.lease import RunLost
 from agents.models.prepared_sql import update
 
-from .tool_calls import Return, answer_call, was_asked
+from .tool_calls import Return, answer_call
+from .turn import was_asked
 from .ways_on import note_fault
+from .work import Work
 
 logger = logging.getLogger(__name__)
 
@@ -35,62 +37,63 @@ def settle(message: Message, answer: Answer, status: str) -> None:
 
 @transaction.atomic
 def keep_partial(
-    run: Run, step: Step, message: Message, answer: Answer, status: str, error: str = ""
+    work: Work, step: Step, message: Message, answer: Answer, status: str, error: str = ""
 ) -> None:
     """Keep what a model had said before it was stopped or broke off, marked as such."""
-    run.hold()
+    work.run.renew()
     answer.split()
     stopped = status == Step.Status.STOPPED and answer.content.strip()
     settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
     update(message, "content", "reasoning", "status")
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.store()
-    run.agent.record(step.changed())
+    work.agent.record(step.changed())
 
 
-def left_behind(run: Run, error: str) -> Step | None:
-    """What broke off in the middle: a draft is put aside, a step with tool calls can go on."""
-    step = run.taken[-1] if run.taken else None
+def recover_interrupted(work: Work, error: str) -> Step | None:
+    """The step that broke off in its tool calls and can go on; a draft is kept as broken."""
+    step = work.last_step
     if step is None or step.status not in (Step.Status.STREAMING, Step.Status.CALLING):
         return None
     if step.status == Step.Status.CALLING:
         return step
     message = step.message
     assert message is not None
-    keep_partial(run, step, message, Answer(*message.so_far), Step.Status.FAILED, error)
+    keep_partial(work, step, message, Answer(*message.draft_text), Step.Status.FAILED, error)
     return None
 
 
-def wait_or_fail(run: Run, error: ModelError, failures: int) -> None:
+def wait_or_fail(work: Work, error: ModelError, failures: int) -> None:
     """Wait before the model is asked again, or end the run with the reason."""
+    run = work.run
     if error.empty and was_asked(run):  # it has nothing to say
         with transaction.atomic():
-            run.hold()
+            run.renew()
             run.end(Reason.NO_HEARTBEAT)
         return
     if not error.retry or failures > RETRIES:
-        fail(run, str(error), error)
+        fail(work, str(error), error)
         return
     seconds = error.retry_after
     if seconds is None:
         seconds = RETRY_SECONDS * 2 ** (failures - 1)
-    run.doing(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
+    run.announce(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(LOOK_SECONDS, left))
-        run.go_on()
+        run.renew_or_stop()
 
 
-def stop(run: Run) -> None:
+def stop(work: Work) -> None:
     """End a run because a person stopped it; calls that have not run get a return that says so."""
+    run, step = work.run, work.last_step
     try:
         with transaction.atomic():
-            run.hold()
-            step = run.taken[-1] if run.taken else None
+            run.renew()
             if step and step.status == Step.Status.CALLING:
                 for call in step.unanswered():
                     content = "Error: not run, because the person stopped the agent."
-                    answer_call(run, step, call, Return(content, failed=True), None)
+                    answer_call(work, step, call, Return(content, failed=True))
                 step.status, step.finished_at = Step.Status.STOPPED, timezone.now()
                 step.store()
             run.end(Reason.CANCELLED)
@@ -98,11 +101,12 @@ def stop(run: Run) -> None:
         logger.info("Run %s was stopped elsewhere.", run.pk)
 
 
-def fail(run: Run, error: str, refusal: ModelError | None = None) -> None:
+def fail(work: Work, error: str, refusal: ModelError | None = None) -> None:
     """End a run with an error, in a sentence; after a `refusal`, with ways on."""
+    run = work.run
     try:
         with transaction.atomic():
-            run.hold()
+            run.renew()
             if refusal:
                 note_fault(run, refusal)
             run.end(Reason.ERROR, error)

@@ -12,20 +12,21 @@ from functools import partial
 
 from django.db import transaction
 
-from agents import tools
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
 from agents.llm.windows import window_of
 from agents.memory import sent_requests
-from agents.memory.compaction import again, compact, is_full, too_large
+from agents.memory.compaction import compact, is_full, summarise_again, too_large
 from agents.memory.context import Context, compile_context
 from agents.models import Agent, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
-from agents.models.message import Said
+from agents.models.message import DraftText
 from agents.models.prepared_sql import find, insert, update
 
-from .failures import fail, keep_partial, left_behind, settle, stop, wait_or_fail
-from .tool_calls import call_tools, end_turn
+from .failures import fail, keep_partial, recover_interrupted, settle, stop, wait_or_fail
+from .tool_calls import call_tools
+from .turn import end_turn
+from .work import Work
 
 logger = logging.getLogger(__name__)
 
@@ -45,29 +46,19 @@ def run_agent(run_id: int) -> None:
     if run is None or agent is None or run.status != Run.Status.RUNNING:
         return
     run.agent = agent
+    work = Work(run)
     try:
-        run.take()
+        run.acquire()
         if run.tries > MOST_TRIES:
-            fail(run, f"The server stopped {MOST_TRIES} times while it worked on this message.")
-            return
-        if run.kind == Run.Kind.COMPACTION:
-            make_room(run)
-            return
-        step, failures = left_behind(run, "Interrupted while the model was answering."), 0
-        while run.status == Run.Status.RUNNING:
-            try:
-                step = step or take_step(run)
-                call_tools(run, step)
-                step, failures = None, 0
-            except ModelError as error:
-                step = None
-                if not error.adapted:
-                    failures += 1
-                    wait_or_fail(run, error, failures)
+            fail(work, f"The server stopped {MOST_TRIES} times while it worked on this message.")
+        elif run.kind == Run.Kind.COMPACTION:
+            compact_now(work)
+        else:
+            take_steps(work)
     except RunStopped:
-        stop(run)
+        stop(work)
     except ModelError as error:
-        fail(run, str(error))
+        fail(work, str(error))
     except RunLost:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
     except Exception as error:
@@ -76,32 +67,45 @@ def run_agent(run_id: int) -> None:
         logger.exception("Run %s failed.", run_id)
         words = f"memoryweb itself failed ({type(error).__name__}); the server's log says where."
         run.refresh_from_db()
-        left_behind(run, words)
-        fail(run, words)
+        recover_interrupted(work, words)
+        fail(work, words)
+
+
+def take_steps(work: Work) -> None:
+    """One step after another until the run ends or waits."""
+    step, failures = recover_interrupted(work, "Interrupted while the model was answering."), 0
+    while work.run.status == Run.Status.RUNNING:
+        try:
+            step = step or take_step(work)
+            call_tools(work, step)
+            step, failures = None, 0
+        except ModelError as error:
+            step = None
+            if not error.adapted:
+                failures += 1
+                wait_or_fail(work, error, failures)
 
 
 # -- a step ----------------------------------------------------------------------------------------
 
 
-def take_step(run: Run) -> Step:
+def take_step(work: Work) -> Step:
     """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
-    if run.taken:  # for the first step it was read just now
-        run.agent = find(Agent, run.agent_id) or run.agent
-    agent = run.agent
-    endpoint, model = resolve(agent.model)
-    context = fitting_context(run, endpoint, model)
+    work.refresh()
+    endpoint, model = resolve(work.agent.model)
+    context = fitting_context(work, endpoint, model)
     body = context.body(model)
-    step, message = begin_step(run, endpoint, model, context, body)
+    step, message = begin_step(work, endpoint, model, context, body)
     call = ModelCall(endpoint, body, context.offered)
     try:
-        stream(run, message, call)
-        complete(run, step, message, call.answer)
+        stream(work.run, message, call)
+        complete(work, step, message, call.answer)
     except RunStopped:
-        keep_partial(run, step, message, call.answer, Step.Status.STOPPED)
+        keep_partial(work, step, message, call.answer, Step.Status.STOPPED)
         raise
     except ModelError as error:
-        keep_partial(run, step, message, call.answer, Step.Status.FAILED, str(error))
-        error.adapted = learn_from(error, run, context, endpoint, model)
+        keep_partial(work, step, message, call.answer, Step.Status.FAILED, str(error))
+        error.adapted = learn_from(error, work, context, endpoint, model)
         raise
     finally:
         call.close()
@@ -110,17 +114,18 @@ def take_step(run: Run) -> Step:
 
 
 def learn_from(
-    error: ModelError, run: Run, context: Context, endpoint: Endpoint, model: str
+    error: ModelError, work: Work, context: Context, endpoint: Endpoint, model: str
 ) -> bool:
     """Take in what an endpoint's refusal tells; whether the next request will be another one."""
     if not error.too_long:
         return facts.adapt(endpoint, model, error)
-    run.agent.learn_size(context.size, error.asked)
-    if error.window and not has_read(endpoint, model, error.window, run.taken[-1]):
+    agent = work.agent
+    agent.calibrate_tokens(context.size, error.asked)
+    if error.window and not has_read(endpoint, model, error.window, work.run.step_list[-1]):
         facts.learn_window(endpoint, model, error.window, error.said)
         context.window = min(context.window, error.window)
-    context.bytes_per_token = run.agent.bytes_per_token or context.bytes_per_token
-    return compact(run, context, endpoint, model, all_but_last=True) is not None
+    context.bytes_per_token = agent.bytes_per_token or context.bytes_per_token
+    return make_room(work, context, endpoint, model, all_but_last=True)
 
 
 def has_read(endpoint: Endpoint, model: str, tokens: int, last: Step) -> bool:
@@ -129,76 +134,87 @@ def has_read(endpoint: Endpoint, model: str, tokens: int, last: Step) -> bool:
     return steps.filter(endpoint=str(endpoint), model=model, prompt_tokens__gt=tokens).exists()
 
 
-def make_room(run: Run) -> None:
+def compact_now(work: Work) -> None:
     """Compact as far as it goes, because a person asked for it."""
-    if not run.made_room:  # else it was interrupted right after
-        endpoint, model = resolve(run.agent.model)
+    run = work.run
+    if not run.compaction_list:  # else it was interrupted right after
+        endpoint, model = resolve(work.agent.model)
         dialect = facts.dialect_of(endpoint, model)
-        context = compile_context(run.agent, window_of(endpoint, model), dialect=dialect)
-        compact(run, context, endpoint, model, all_but_last=True)
+        context = compile_context(work.agent, window_of(endpoint, model), dialect=dialect)
+        make_room(work, context, endpoint, model, all_but_last=True)
     with transaction.atomic():
-        run.go_on()
-        run.end(Reason.COMPACTED if run.made_room else Reason.NO_ROOM)
+        run.renew_or_stop()
+        run.end(Reason.COMPACTED if run.compaction_list else Reason.NO_ROOM)
 
 
-def fitting_context(run: Run, endpoint: Endpoint, model: str) -> Context:
+def make_room(
+    work: Work, context: Context, endpoint: Endpoint, model: str, *, all_but_last: bool
+) -> bool:
+    """Have the oldest exchanges leave the context; False where there is only the last."""
+    compaction = compact(work.run, context, endpoint, model, all_but_last=all_but_last)
+    if compaction:
+        work.compacted(compaction)
+    return compaction is not None
+
+
+def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
     """What the model is sent: compacted where it nears the window. ModelError if it cannot fit."""
-    agent = run.agent
+    run = work.run
     compiled = partial(
         compile_context,
-        agent,
+        work.agent,
         window_of(endpoint, model),
         run.aside,
-        tools.offered(run),
+        work.offered(),
         run.speaks_by_tool,
         facts.dialect_of(endpoint, model),
         facts.window_learned(endpoint, model),
         asks=True,
     )
     context = compiled()
-    if not run.taken and again(run, context, endpoint, model):
+    if not run.step_list and summarise_again(run, context, endpoint, model):
         context = compiled()
-    wanted = run.wants_room
-    if wanted:
+    asked = run.wants_room
+    if asked:
         run.wants_room = False
         update(run, "wants_room")
-    if wanted or is_full(context):
-        if error := too_large(agent, context):
+    if asked or is_full(context):
+        if error := too_large(work.agent, context):
             raise ModelError(error)
-        if compact(run, context, endpoint, model, all_but_last=wanted):
+        if make_room(work, context, endpoint, model, all_but_last=asked):
             context = compiled()
     return context
 
 
 @transaction.atomic
 def begin_step(
-    run: Run, endpoint: Endpoint, model: str, context: Context, body: bytes
+    work: Work, endpoint: Endpoint, model: str, context: Context, body: bytes
 ) -> tuple[Step, Message]:
     """The step's row and an empty draft of what the model is about to say."""
-    run.go_on("Thinking")
+    run, last = work.run, work.last_step
+    run.renew_or_stop("Thinking")
     step = Step(
         run=run,
-        number=run.taken[-1].number + 1 if run.taken else 1,
+        number=last.number + 1 if last else 1,
         model=model,
         endpoint=str(endpoint),
         context_tokens=context.tokens(),
         window=context.window,
-        **sent_requests.kept(run.agent, context, body, run.aside),
+        **sent_requests.kept(work.agent, context, body, run.aside),
     )
     insert(step)
     message = Message(
-        agent=run.agent,
+        agent=work.agent,
         run=run,
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
         aside=run.aside is not None,
-        number=run.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
+        number=work.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
     insert(message)
-    message.so_far = Said("", "")
-    step.said, step.edits, step.asked = [message], [], []
-    run.taken.append(step)
+    message.draft_text = DraftText("", "")
+    work.began(step, message)
     return step, message
 
 
@@ -208,16 +224,16 @@ def stream(run: Run, message: Message, call: ModelCall) -> None:
     first = True
     while (deltas := call.wait(LOOK_SECONDS, until=flushed + FLUSH_SECONDS)) is not None:
         if deltas:
-            say(run, message, deltas, first=first)
+            record_deltas(run, message, deltas, first=first)
             flushed, first = time.monotonic(), False
         else:
-            run.go_on()
+            run.renew_or_stop()
 
 
 @transaction.atomic
-def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
+def record_deltas(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
     """Record pieces of a draft, neighbours of one field as one event."""
-    run.go_on("Writing" if first else None)
+    run.renew_or_stop("Writing" if first else None)
     events: list[Event] = []
     for delta in deltas:
         if events and events[-1].data["field"] == delta.field:
@@ -232,20 +248,20 @@ def say(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None
 
 
 @transaction.atomic
-def complete(run: Run, step: Step, message: Message, answer: Answer) -> None:
+def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
     """The message in its final form; the run ends here if it calls no tool."""
     calls = answer.tool_calls()
-    run.go_on(f"Calling {calls[0].name}" if calls else None)
+    work.run.renew_or_stop(f"Calling {calls[0].name}" if calls else None)
     settle(message, answer, Message.Status.COMPLETE)
     message.tool_calls = [call.stored() for call in calls]
     message.extra = answer.extra(facts.signer(step.endpoint, step.model))
     update(message, "content", "reasoning", "tool_calls", "extra", "status")
     step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
-    run.agent.learn_size(step.context_bytes, answer.prompt_tokens)
+    work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
     if calls:
         step.status = Step.Status.CALLING
         step.store()
-        run.agent.record(step.changed())
+        work.agent.record(step.changed())
         return
     cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
-    end_turn(run, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
+    end_turn(work, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)

@@ -38,14 +38,14 @@ class Fault:
 
 def fault_of(run: Run) -> Fault | None:
     """What may be left out of what is sent for a run that failed; None where nothing can be."""
-    step = run.taken[-1] if run.taken else None
+    step = run.step_list[-1] if run.step_list else None
     kept = step.request.get(KEY) if step and run.status == Run.Status.FAILED else None
     return Fault(kept["numbers"], kept["named"]) if kept else None
 
 
 def note_fault(run: Run, error: ModelError) -> None:
     """Keep with the last step what may be at fault for a refusal; where the run is held."""
-    step = run.taken[-1] if run.taken else None
+    step = run.step_list[-1] if run.step_list else None
     if step is None or not error.refused:
         return
     fault = _named_in(error.said, step) or _last_exchange(run)

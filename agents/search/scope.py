@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from django.db import connection, models
 
 from agents.models import Agent, Message, Passage
-from agents.models.message import said
+from agents.models.message import spoken_text
 from agents.models.searchable import message_owner, passage_owner, tag_term
 
 from .index import fts
@@ -233,7 +233,7 @@ class Messages(Scope):
 
     @staticmethod
     def said(*fields: Any) -> str:
-        return said(*fields)
+        return spoken_text(*fields)
 
 
 def matching(terms: Conjunction) -> str:

@@ -7,18 +7,20 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from agents.memory.classes import CLASSES, Memory
-from agents.models import Agent, Run
+from agents.models import Agent
 
 from . import archival, core_memory, messaging, recall
 from .custom import own_tools
 from .memory_methods import method_tools
 from .rules import Rules
-from .tool import HEARTBEAT, Caller, Tool, ToolError, arguments_of, get, names
+from .tool import HEARTBEAT, Caller, Outcome, Tool, ToolError, arguments_of, get, names
 
 __all__ = [
+    "ENDING",
     "HEARTBEAT",
     "Caller",
     "Offered",
+    "Outcome",
     "Rules",
     "Tool",
     "ToolError",
@@ -29,10 +31,7 @@ __all__ = [
     "messaging",
     "names",
     "of_agent",
-    "of_run",
-    "offered",
     "recall",
-    "rules_of",
     "schemas",
     "speaks_by_tool",
 ]
@@ -65,43 +64,6 @@ class Offered(NamedTuple):
 
     tools: list[Tool]
     bound: bool = False
-
-
-def of_run(run: Run) -> dict[str, Tool]:
-    """The tools that a run may use: the agent's; in a reflection, those that edit core memory."""
-    if run.kind == run.Kind.REFLECTION:
-        return {name: get(name) for name in core_memory.EDITING}
-    return of_agent(run.agent)
-
-
-def rules_of(run: Run) -> Rules:
-    """The rules that hold in a run: the agent's; in a reflection, those about approval only."""
-    rules = run.agent.tool_rules
-    if run.kind == run.Kind.REFLECTION:
-        rules = [rule for rule in rules if rule["type"] == "requires_approval"]
-    ending = ENDING if run.kind != run.Kind.REFLECTION else ()
-    return Rules(rules, lambda: last_return(run), ending)
-
-
-def last_return(run: Run) -> str:
-    """What the tool returned that the run called last with success."""
-    for step in reversed(run.taken):
-        returns = step.returns()
-        for call in reversed(step.message.calls() if step.message else []):
-            if call.id in returns and not returns[call.id].is_error:
-                approval = step.approval(call.id)
-                return returns[call.id].content.removeprefix(approval.note if approval else "")
-    return ""
-
-
-def offered(run: Run) -> Offered:
-    """What may be called in the next step of a run."""
-    tools, rules = of_run(run), rules_of(run)
-    if not rules.rules:
-        return Offered(list(tools.values()))
-    called = run.called()
-    names = rules.offered(list(tools), called)
-    return Offered([tools[name] for name in names], rules.must_call(called))
 
 
 def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str, Any]]:

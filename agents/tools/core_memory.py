@@ -3,11 +3,11 @@
 from agents.models import Block, BlockEdit, MemoryRefusal
 from agents.text.similar_lines import new_duplicates
 
-from .tool import Caller, tool
+from .tool import Caller, Outcome, tool
 
 
 @tool
-def core_memory_append(caller: Caller, label: str, content: str) -> str:
+def core_memory_append(caller: Caller, label: str, content: str) -> Outcome:
     """Append to the contents of core memory.
 
     Args:
@@ -15,11 +15,11 @@ def core_memory_append(caller: Caller, label: str, content: str) -> str:
         content: What to add, as a new line at the end of the block.
     """
     block = find(caller, label)
-    return told(block, block.append(content, by=caller.editor))
+    return outcome(block, block.append(content, by=caller.editor))
 
 
 @tool
-def core_memory_replace(caller: Caller, label: str, old_content: str, new_content: str) -> str:
+def core_memory_replace(caller: Caller, label: str, old_content: str, new_content: str) -> Outcome:
     """Replace part of the contents of core memory. To delete, give an empty new_content.
 
     Args:
@@ -28,11 +28,11 @@ def core_memory_replace(caller: Caller, label: str, old_content: str, new_conten
         new_content: What to put in its place.
     """
     block = find(caller, label)
-    return told(block, block.replace(old_content, new_content, by=caller.editor))
+    return outcome(block, block.replace(old_content, new_content, by=caller.editor))
 
 
 @tool
-def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int = -1) -> str:
+def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int = -1) -> Outcome:
     """Insert text into a block of core memory, as lines of its own.
 
     Args:
@@ -42,11 +42,11 @@ def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int 
             below the last.
     """
     block = find(caller, label)
-    return told(block, block.insert(new_string, insert_line, by=caller.editor))
+    return outcome(block, block.insert(new_string, insert_line, by=caller.editor))
 
 
 @tool
-def memory_replace(caller: Caller, label: str, old_string: str, new_string: str) -> str:
+def memory_replace(caller: Caller, label: str, old_string: str, new_string: str) -> Outcome:
     """Replace a text that occurs exactly once in a block of core memory.
 
     Args:
@@ -55,11 +55,11 @@ def memory_replace(caller: Caller, label: str, old_string: str, new_string: str)
         new_string: What to put in its place; empty to delete it.
     """
     block = find(caller, label)
-    return told(block, block.replace_once(old_string, new_string, by=caller.editor))
+    return outcome(block, block.replace_once(old_string, new_string, by=caller.editor))
 
 
 @tool
-def memory_rethink(caller: Caller, label: str, new_memory: str) -> str:
+def memory_rethink(caller: Caller, label: str, new_memory: str) -> Outcome:
     """Rewrite a block of core memory as a whole, to put it in order or to shorten it.
 
     Args:
@@ -67,11 +67,11 @@ def memory_rethink(caller: Caller, label: str, new_memory: str) -> str:
         new_memory: The block's new value, with all that is to be kept of the old one.
     """
     block = find(caller, label)
-    return told(block, block.set_value(new_memory, by=caller.editor))
+    return outcome(block, block.set_value(new_memory, by=caller.editor))
 
 
 @tool
-def core_memory_save(caller: Caller, section: str, memory: str) -> str:
+def core_memory_save(caller: Caller, section: str, memory: str) -> Outcome:
     """Save important information about you, the agent, or about the human you chat with.
 
     Args:
@@ -79,7 +79,7 @@ def core_memory_save(caller: Caller, section: str, memory: str) -> str:
         memory: What to save, as a new line at the end of the block.
     """
     block = find(caller, section)
-    return told(block, block.append(memory, by=caller.editor))
+    return outcome(block, block.append(memory, by=caller.editor))
 
 
 EDITING = (
@@ -100,15 +100,20 @@ def find(caller: Caller, label: str) -> Block:
     raise MemoryRefusal(f"There is no block '{label}'; the blocks are: {labels}.")
 
 
-def told(block: Block, edit: BlockEdit | None) -> str:
+def outcome(block: Block, edit: BlockEdit | None) -> Outcome:
     """What the model is told of its edit; lines that now repeat others are pointed out."""
     if edit is None:
-        return f"Nothing changed: block '{block.label}' already reads so."
+        return Outcome(f"Nothing changed: block '{block.label}' already has this value.")
     done = f"Done. Block '{block.label}' has {len(block.value):,} of {block.limit:,} characters."
+    return Outcome(done + repetitions(block, edit), [edit])
+
+
+def repetitions(block: Block, edit: BlockEdit) -> str:
+    """A note on the new lines of a block that say what others say; "" where none does."""
     if block.kind != Block.Kind.TEXT:
-        return done
+        return ""
     alike = new_duplicates(edit.before, edit.after)
     notes = [f"'{later.strip()}' says what '{earlier.strip()}' says" for earlier, later in alike]
     if not notes:
-        return done
-    return f"{done} Note: {'; '.join(notes[:5])}. If one of them is enough, take the other out."
+        return ""
+    return f" Note: {'; '.join(notes[:5])}. If one of them is enough, take the other out."

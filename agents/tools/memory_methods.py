@@ -14,7 +14,7 @@ from agents.models import Block, MemoryRefusal
 from .custom.docstring import read_docstring
 from .custom.outcome import as_text
 from .custom.source import HIDDEN, written_out
-from .tool import Caller, Tool, from_function
+from .tool import Caller, Outcome, Tool, from_function
 
 _made: dict[type[Memory], dict[str, Tool]] = {}
 
@@ -38,7 +38,7 @@ def method_tools(memory_class: type[Memory]) -> dict[str, Tool]:
 
 def _tool(memory_class: type[Memory], method: Callable[..., Any]) -> Tool:
     @wraps(method)
-    def call(caller: Caller, **arguments: Any) -> str:
+    def call(caller: Caller, **arguments: Any) -> Outcome:
         return perform(memory_class, method, caller, arguments)
 
     me, *_ = method.__code__.co_varnames
@@ -67,7 +67,7 @@ def perform(
     method: Callable[..., Any],
     caller: Caller,
     arguments: dict[str, Any],
-) -> str:
+) -> Outcome:
     """Call the method on the agent's blocks and write what it changed, in this transaction."""
     held = Block.objects.held_by(caller.agent).locked()
     memory = memory_class.holding(caller.agent.core_memory())
@@ -78,5 +78,4 @@ def perform(
             " somebody must give it one first."
         )
     values = [(block, memory.get_block(block.label).value) for block in held]
-    Block.objects.write_all(values, by=caller.editor)
-    return as_text(returned)
+    return Outcome(as_text(returned), Block.objects.write_all(values, by=caller.editor))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_type_hints, overload
+from typing import Any, NamedTuple, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-if TYPE_CHECKING:
-    from agents.models import Agent, Editor, Step
+from agents.models import Agent, BlockEdit, Editor, Step
 
 HEARTBEAT = "request_heartbeat"
 
@@ -37,9 +36,17 @@ class Caller:
     @property
     def editor(self) -> Editor:
         """Who writes to memory when this call does."""
-        from agents.models import Editor
-
         return Editor.agent(self.step, self.call_id, approved=self.approved)
+
+
+class Outcome(NamedTuple):
+    """What a tool returned, and the block edits it made."""
+
+    content: str
+    edits: Sequence[BlockEdit] = ()
+
+
+Function = Callable[..., str | Outcome]  # takes the caller, then what the model fills in
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,16 @@ class Tool:
 
     name: str
     description: str
-    function: Callable[..., str]
+    function: Function
     arguments: type[BaseModel]
     ends_turn: bool = False
     schema: dict[str, Any] = field(default_factory=dict)
     needs_approval: bool = False
+
+    def call(self, caller: Caller, arguments: dict[str, Any]) -> Outcome:
+        """Carry a call out with checked arguments (see `parse`)."""
+        outcome = self.function(caller, **arguments)
+        return outcome if isinstance(outcome, Outcome) else Outcome(outcome)
 
     def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
         """The arguments in a model's text, checked; ToolError where they do not fit.
@@ -103,13 +115,13 @@ def names() -> list[str]:
 
 
 @overload
-def tool(function: Callable[..., str]) -> Callable[..., str]: ...
+def tool(function: Function) -> Function: ...
 @overload
-def tool(*, ends_turn: bool) -> Callable[[Callable[..., str]], Callable[..., str]]: ...
-def tool(function: Callable[..., str] | None = None, *, ends_turn: bool = False) -> Any:
+def tool(*, ends_turn: bool) -> Callable[[Function], Function]: ...
+def tool(function: Function | None = None, *, ends_turn: bool = False) -> Any:
     """Make a function a tool."""
 
-    def register(function: Callable[..., str]) -> Callable[..., str]:
+    def register(function: Function) -> Function:
         made = from_function(function, ends_turn=ends_turn)
         _registry[made.name] = made
         return function
@@ -117,7 +129,7 @@ def tool(function: Callable[..., str] | None = None, *, ends_turn: bool = False)
     return register(function) if function else register
 
 
-def from_function(function: Callable[..., str], *, ends_turn: bool = False) -> Tool:
+def from_function(function: Function, *, ends_turn: bool = False) -> Tool:
     """Read a tool off its function's name, signature and docstring."""
     summary, described = read_docstring(inspect.getdoc(function) or "")
     hints = get_type_hints(function)

@@ -100,12 +100,12 @@ def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
 ) -> None:
     agent = import_agent(alice, sample("single.af")).agent
     runs = list(Run.objects.filter(agent=agent))
-    assert [(run.text[:10], len(run.taken), run.reason) for run in runs] == [
+    assert [(run.text[:10], len(run.step_list), run.reason) for run in runs] == [
         ("", 1, Run.Reason.GIVEN),
         ("My name is", 2, Run.Reason.ANSWERED),
         ("What shoul", 1, Run.Reason.ANSWERED),
     ]
-    step = runs[1].taken[0]
+    step = runs[1].step_list[0]
     assert step.request == {}
     assert step.seconds == 120
     assert (step.started_at.minute, step.model) == (3, "gpt-4o-mini")

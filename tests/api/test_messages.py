@@ -255,21 +255,23 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
     """A follower that looks in between: text is there, then more, then the message is whole."""
     from agents.llm import Answer, Delta, default_endpoint
     from agents.memory.context import compile_context
-    from agents.runs.loop import begin_step, complete, say
+    from agents.runs.loop import begin_step, complete, record_deltas
+    from agents.runs.work import Work
 
     run = Run(agent=agent, key="k", text="Hi", status=Run.Status.RUNNING, attempt=1)
     run.save()
-    run.taken, run.made_room, run.said = [], [], []
+    run.step_list, run.compaction_list, run.message_list = [], [], []
     context = compile_context(agent)
-    _, message = begin_step(run, default_endpoint(), "m", context, context.body("m"))
+    work = Work(run)
+    _, message = begin_step(work, default_endpoint(), "m", context, context.body("m"))
     follower = run_stream.Follower(run, Told(), tokens=True)
-    say(run, message, [Delta("content", "Hel")], first=True)
+    record_deltas(run, message, [Delta("content", "Hel")], first=True)
     first = follower.more()
-    say(run, message, [Delta("content", "lo, B")], first=False)
+    record_deltas(run, message, [Delta("content", "lo, B")], first=False)
     second = follower.more()
     later = run_stream.Follower(run, Told(), tokens=True, after=second[-1]["seq_id"])
     answer = Answer("Hello, Bob", "")
-    complete(run, run.taken[0], message, answer)
+    complete(work, run.step_list[0], message, answer)
     rest = follower.more()
     assert [each["content"] for each in (*first, *second, *rest[:1])] == ["Hel", "lo, B", "ob"]
     assert {each["id"] for each in (*first, *second, *rest[:1])} == {first[0]["id"]}

@@ -79,7 +79,7 @@ def test_what_left_the_context_is_known_by_the_summary(pupil: Agent) -> None:
     tell(pupil, "My dog is called Rex", "Forget my dog", "I saw a heron by the old mill", "Hello")
     pupil.refresh_from_db()
     run = pupil.send("Next", "compaction")
-    run.take()
+    run.acquire()
     compact(run, compile_context(pupil), *resolve(pupil.model), all_but_last=True)
     summary = Compaction.objects.get()
     assert summary.written_by == "model"

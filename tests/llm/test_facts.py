@@ -123,11 +123,11 @@ def test_the_window_that_a_refusal_names_is_kept(agent: Agent, model: FakeOpenAI
     said = "The maximum context length is 4,096 tokens. However, you requested 5,120 tokens."
     model.script(status(400, said), text("They talked."), text("Yes."))
     run = ask("And now?")
-    assert (run.status, run.taken[-1].window) == ("done", 4096)
+    assert (run.status, run.step_list[-1].window) == ("done", 4096)
     facts.forget()
     assert facts.window_learned(*resolve("")) == 4096
     agent.configure(context_window=100_000)
-    assert ask("Still?").taken[-1].window == 4096
+    assert ask("Still?").step_list[-1].window == 4096
 
 
 def test_what_a_refusal_quotes_of_somebodys_message_is_no_fact(

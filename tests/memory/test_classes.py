@@ -98,7 +98,7 @@ def value(agent: Agent, label: str) -> str:
 
 def call(caller: Caller, name: str, **arguments: Any) -> str:
     tool = of_agent(caller.agent)[name]
-    return tool.function(caller, **tool.parse(json.dumps(arguments)))
+    return tool.call(caller, tool.parse(json.dumps(arguments))).content
 
 
 # -- the built-in classes --------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def small(agent: Agent) -> Agent:
 
 def run_of(agent: Agent) -> Run:
     run = agent.send("Next", "compaction")
-    run.take()
+    run.acquire()
     return run
 
 
@@ -88,9 +88,11 @@ def test_a_run_that_fills_the_window_by_itself_lets_its_oldest_steps_go(
     model.script(*[calls(search)] * 14, text("Done with all of it."))
     run = ask("Insert it fourteen times.")
     assert run.status == "done"
-    assert len(run.taken) == 15
-    assert run.made_room
-    for step, raw in zip(run.taken, [r for r in model.raw_bodies if b'"tools"' in r], strict=True):
+    assert len(run.step_list) == 15
+    assert run.compaction_list
+    for step, raw in zip(
+        run.step_list, [r for r in model.raw_bodies if b'"tools"' in r], strict=True
+    ):
         request = sent_requests.sent(step)
         assert request
         assert (request.body, request.proven) == (raw, True)
@@ -256,7 +258,7 @@ def test_core_memory_that_does_not_fit_alone_ends_the_run_with_what_to_shorten(
 def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: Ask) -> None:
     talk(small, 26)
     run = small.send("Next", "k")
-    run.take()
+    run.acquire()
     run.stop()
     with pytest.raises(RunStopped):
         compact(run, compile_context(small), Endpoint("x", model.base_url, "k"), "fake-model")

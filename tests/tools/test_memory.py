@@ -24,7 +24,7 @@ def caller(agent: Agent) -> Caller:
 
 
 def call(caller: Caller, name: str, **arguments: Any) -> str:
-    return tools.get(name).function(caller, **arguments)
+    return tools.get(name).call(caller, arguments).content
 
 
 def human() -> str:

@@ -48,9 +48,9 @@ def test_both_ways_to_keep_a_queue_work(push: str, pop: str, caller: Caller) -> 
     pushing = from_row(Tool.from_source(agent.owner, push))
     popping = from_row(Tool.from_source(agent.owner, pop))
     for task in ("wash", "dry"):
-        assert pushing.function(caller, **pushing.parse(f'{{"task": "{task}"}}')) == "None"
+        assert pushing.call(caller, {"task": task}).content == "None"
     assert value(agent, "tasks") == '["wash", "dry"]'
-    assert [popping.function(caller) for _ in range(3)] == ["wash", "dry", "None"]
+    assert [popping.call(caller, {}).content for _ in range(3)] == ["wash", "dry", "None"]
     assert value(agent, "tasks") == "[]"
     edits = BlockEdit.objects.order_by("pk")
     assert [e.after for e in edits] == ['["wash"]', '["wash", "dry"]', '["dry"]', "[]"]

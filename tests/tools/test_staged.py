@@ -238,7 +238,7 @@ def test_a_call_that_is_kept_is_one_edit_a_block_with_its_event(caller: Caller) 
         "agent_state.memory.update_block_value('human', 'Ann')",
     )
     with transaction.atomic():
-        assert ran.apply(caller) == "None"
+        assert ran.apply(caller).content == "None"
     edits = {e.block.label: (e.before, e.after) for e in BlockEdit.objects.all()}
     assert edits == {"tasks": ("[]", "[2]"), "human": ("Bob", "Ann")}
     assert agent.events.filter(kind=Event.Kind.BLOCK_EDITED).count() == 2

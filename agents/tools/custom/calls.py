@@ -15,7 +15,7 @@ from typing import Any
 from agents.models import Agent, Passage
 from agents.models.tool import Tool as Row
 
-from ..tool import Caller, Tool, ToolError
+from ..tool import Caller, Outcome, Tool, ToolError
 from . import sandbox
 from .annotations import SourceError
 from .letta_shim import AgentState, client_of, exposed
@@ -48,7 +48,7 @@ class Prepared:
         """What it would put into archival memory; nothing if it failed."""
         return [] if self.error else self.drafts.passages
 
-    def apply(self, caller: Caller) -> str:
+    def apply(self, caller: Caller) -> Outcome:
         """Write what changed and give back what the tool returned.
 
         Inside the transaction of the call's return. Raises ToolError if the tool failed, Stale if
@@ -57,8 +57,7 @@ class Prepared:
         """
         if self.error:
             raise ToolError(self.error)
-        self.drafts.keep(caller.editor)
-        return self.returned
+        return Outcome(self.returned, self.drafts.keep(caller.editor))
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def from_row(row: Row) -> CustomTool:
     """A stored tool as one that an agent may call. SourceError if its source is not a tool's."""
     definition = read_source(row.source, row.name)
 
-    def call(caller: Caller, **arguments: Any) -> str:
+    def call(caller: Caller, **arguments: Any) -> Outcome:
         """Both parts at once, for whoever is inside the transaction already."""
         for _ in range(ATTEMPTS):
             try:

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 
 from agents.memory.classes import compile_blocks, template_of
-from agents.models import Agent, Block, Editor, MemoryRefusal, Passage, Run, Step
+from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Passage, Run, Step
 from agents.models.message import storable
 from agents.models.passage import checked_tags, checked_text
 from agents.text.diff import Piece, words_changed
@@ -144,7 +144,7 @@ class Drafts:
 
     # -- afterwards ----------------------------------------------------------------------------
 
-    def keep(self, by: Editor) -> None:
+    def keep(self, by: Editor) -> list[BlockEdit]:
         """Write what changed. Inside the transaction of the call's return.
 
         Raises Stale, and writes nothing, where a block that was touched is not what it was;
@@ -156,6 +156,7 @@ class Drafts:
         }:
             raise Stale
         drafts = {block.pk: block.value for block in self.blocks.values()}
-        Block.objects.write_all([(block, drafts[block.pk]) for block in now], by=by)
+        edits = Block.objects.write_all([(block, drafts[block.pk]) for block in now], by=by)
         for passage in self.passages:
             Passage.insert(self.agent, passage.text, passage.tags, by=by)
+        return edits
