@@ -138,7 +138,7 @@ def client(endpoint: Endpoint) -> AsyncOpenAI:
     """The endpoint's client; made and used on the background loop only."""
     transport: httpx2.AsyncClient = DefaultAsyncHttpxClient(verify=_certificates())
     if endpoint.is_demo:
-        from .demo.model import DemoTransport
+        from .demo import DemoTransport
 
         transport = httpx2.AsyncClient(transport=DemoTransport())
     return AsyncOpenAI(

@@ -115,7 +115,7 @@ def call_a_tool_of_ones_own(page: Page) -> None:
     tab(page, "Core memory")
     answered(page, "Add a task: water the garden.")
     expect(block(page)).to_contain_text("Task: water the garden")
-    log(page).get_by_text("task_queue_push").last.click()
+    log(page).locator("summary", has_text="task_queue_push").last.click()
     expect(log(page).get_by_text("Pushing water the garden")).to_be_visible()
 
 

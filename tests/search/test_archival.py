@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from agents import tools
 from agents.live import fragments
-from agents.llm.demo import reports
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Editor, Event, MemoryRefusal, Message, Passage
 from agents.tools import ToolError, results
@@ -231,14 +230,6 @@ def test_results_are_bounded(agent: Agent, call: Any, by: Editor) -> None:
         assert all("marmalade" in each and "of 56," in each for each in texts(returned))
     assert len(texts(few)) == 3
     assert len(texts(many)) + json.loads(many)["left_out"] == 60
-
-
-def test_the_demo_model_understands_the_results(agent: Agent, call: Any, by: Editor) -> None:
-    Passage.insert(agent, "Rex is a dog", by=by)
-    assert reports.found_in(call("archival_memory_search", query="dog")) == ["Rex is a dog"]
-    assert reports.found_in(call("archival_memory_search", query="cat")) == []
-    said(agent, "I met Sarah")
-    assert reports.found_in(call("conversation_search", query="Sarah")) == ["I met Sarah"]
 
 
 def test_the_demo_agent_remembers(agent: Agent, settings: Any) -> None:

@@ -1,137 +1,118 @@
-"""The demo model, as the official client hears it."""
+"""The demo model as the official client hears it, with the product's own tools on offer."""
+
+from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import httpx2
 import openai
 
-from agents.llm.demo.model import MODEL, DemoTransport
+from agents import tools
+from agents.llm.demo import DemoTransport
 
-HEARTBEAT = "request_heartbeat"
-TOOLS = {
-    "core_memory_append": ["label", "content"],
-    "core_memory_replace": ["label", "old_content", "new_content"],
-}
-MEMORY = {
-    **TOOLS,
-    "archival_memory_insert": ["content", "tags"],
-    "archival_memory_search": ["query", "tags", "tag_match_mode", "top_k"],
-    "conversation_search": ["query", "roles", "limit"],
-}
-
-
-@dataclass
-class Heard:
-    """What the client made of one stream."""
-
-    text: str = ""
-    reasoning: str = ""
-    finish: str | None = None
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    usage: Any = None
-    chunks: list[Any] = field(default_factory=list)
-
-    def made(self) -> list[tuple[Any, ...]]:
-        """Each call: its name, then its arguments."""
-        return [(c["name"], *json.loads(c["arguments"]).values()) for c in self.calls]
+MEMORY = (
+    "core_memory_append",
+    "core_memory_replace",
+    "archival_memory_insert",
+    "archival_memory_search",
+    "conversation_search",
+)
 
 
 @cache
 def client(pace: float = 0) -> openai.AsyncOpenAI:
+    transport = httpx2.AsyncClient(transport=DemoTransport(pace))
     return openai.AsyncOpenAI(
-        base_url="http://demo/v1",
-        api_key="demo",
-        max_retries=0,
-        http_client=httpx2.AsyncClient(transport=DemoTransport(pace=pace)),
+        base_url="http://demo/v1", api_key="demo", max_retries=0, http_client=transport
     )
 
 
-def schema(name: str, parameters: list[str]) -> Any:
-    properties = {each: {"type": "string"} for each in parameters}
-    function = {"name": name, "parameters": {"type": "object", "properties": properties}}
-    return {"type": "function", "function": function}
+def schemas(*names: str, heartbeat: bool = False) -> list[Any]:
+    return tools.schemas([tools.get(name) for name in names], heartbeat=heartbeat)
 
 
-def system(human: str = "", persona: str = "You are a helpful assistant") -> Any:
+def schema(name: str, parameters: dict[str, str], optional: Sequence[str] = ()) -> dict[str, Any]:
+    """A tool of one's own, with the types of its parameters by name."""
+    typed = {each: {"type": kind} for each, kind in parameters.items()}
+    required = [each for each in typed if each not in optional]
+    schema = {"type": "object", "properties": typed, "required": required}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+def system(human: str = "", more: str = "") -> dict[str, Any]:
     blocks = (
-        f'<persona characters="{len(persona)}/2000">\n{persona}\n</persona>\n'
+        '<persona characters="11/2000">\nYou are kind\n</persona>\n'
         f'<human characters="{len(human)}/2000">\n{human}\n</human>'
     )
-    return {"role": "system", "content": f"You are an agent with core memory.\n\n{blocks}"}
+    return {
+        "role": "system",
+        "content": f"You are an agent with core memory.\n\n{blocks}\n\n{more}",
+    }
 
 
-def hear(messages: list[Any], tools: dict[str, list[str]] | None = None) -> Heard:
-    """One streamed step of the demo model."""
+def chunks_of(messages: Sequence[Any], offered: Sequence[Any] = (), **more: Any) -> list[Any]:
+    """One streamed step."""
+    more |= {"tools": list(offered)} if offered else {}
 
-    async def listen() -> Heard:
-        heard = Heard()
-        offered: Any = [schema(*tool) for tool in (tools or {}).items()] or openai.omit
+    async def listen() -> list[Any]:
         stream: Any = await client().chat.completions.create(
-            model=MODEL,
-            messages=messages,
-            tools=offered,
+            model="memoryweb-demo",
+            messages=list(messages),
             stream=True,
             stream_options={"include_usage": True},
+            **more,
         )
-        async for chunk in stream:
-            take(heard, chunk)
-        return heard
+        return [chunk async for chunk in stream]
 
     return asyncio.run(listen())
 
 
-def take(heard: Heard, chunk: Any) -> None:
-    heard.chunks.append(chunk)
-    heard.usage = chunk.usage or heard.usage
-    for choice in chunk.choices:
-        heard.finish = choice.finish_reason or heard.finish
-        heard.text += choice.delta.content or ""
-        heard.reasoning += getattr(choice.delta, "reasoning_content", None) or ""
-        for delta in choice.delta.tool_calls or []:
-            if delta.index == len(heard.calls):
-                heard.calls.append({"id": delta.id, "name": delta.function.name, "arguments": ""})
-            heard.calls[delta.index]["arguments"] += delta.function.arguments or ""
+def step(
+    messages: Sequence[Any], offered: Sequence[Any] = (), **more: Any
+) -> tuple[str, list[dict[str, Any]]]:
+    """The text of one step, and its tool calls as a request has them."""
+    text, calls = "", []
+    for chunk in chunks_of(messages, offered, **more):
+        for choice in chunk.choices:
+            text += choice.delta.content or ""
+            for delta in choice.delta.tool_calls or []:
+                if delta.id:
+                    function = {"name": delta.function.name, "arguments": ""}
+                    calls.append({"id": delta.id, "type": "function", "function": function})
+                calls[delta.index]["function"]["arguments"] += delta.function.arguments or ""
+    return text, calls
 
 
-def say(text: str, human: str = "", tools: Any = TOOLS, persona: str = "") -> Heard:
-    """The first step of an answer to a message."""
-    return hear([system(human, persona), {"role": "user", "content": text}], tools)
+def named(calls: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Each call: its name, then its arguments."""
+    return [
+        (call["function"]["name"], *json.loads(call["function"]["arguments"]).values())
+        for call in calls
+    ]
 
 
-def converse(
-    text: str, human: str = "", tools: Any = TOOLS, returns: Any = "Done.", persona: str = ""
-) -> tuple[list[tuple[Any, ...]], Heard]:
-    """A whole turn: all calls made, and the last step. `returns` may be a list, used in order."""
-    queue = list(returns) if isinstance(returns, list) else None
-    messages: list[Any] = [system(human, persona), {"role": "user", "content": text}]
-    made: list[tuple[Any, ...]] = []
-    for _ in range(12):
-        heard = hear(messages, tools)
-        if not heard.calls or heard.calls[0]["name"] == "send_message":
-            return made, heard
-        made += heard.made()
-        calls = [
-            {
-                "id": c["id"],
-                "type": "function",
-                "function": {k: c[k] for k in ("name", "arguments")},
-            }
-            for c in heard.calls
-        ]
+def first_calls(text: str, human: str = "", offered: Any = None, more: str = "") -> list[Any]:
+    """The calls of the first step of an answer to a message."""
+    messages = [system(human, more), {"role": "user", "content": text}]
+    return named(step(messages, schemas(*MEMORY) if offered is None else offered)[1])
+
+
+def answer(
+    text: str, human: str = "", returned: str = "Done.", offered: Any = None, more: str = ""
+) -> str:
+    """What ends a turn in which every call returned this."""
+    offered = schemas(*MEMORY) if offered is None else offered
+    messages: list[Any] = [system(human, more), {"role": "user", "content": text}]
+    said, calls = step(messages, offered)
+    if calls:
         messages.append({"role": "assistant", "content": None, "tool_calls": calls})
-        for call in calls:
-            content = returns if queue is None else queue.pop(0)
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-    raise AssertionError("the turn does not end")
-
-
-def append(content: str, label: str = "human") -> tuple[str, ...]:
-    return ("core_memory_append", label, content)
-
-
-def replace(old: str, new: str, label: str = "human") -> tuple[str, ...]:
-    return ("core_memory_replace", label, old, new)
+        messages += [
+            {"role": "tool", "tool_call_id": call["id"], "content": returned} for call in calls
+        ]
+        said, calls = step(messages, offered)
+    assert not calls, "the turn does not end"
+    return said

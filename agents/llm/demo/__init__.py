@@ -1,12 +1,9 @@
-"""The demo model's rules, read from the top: `rules` decides, by way of
+"""The demo model: a table of rules that answers on OpenAI's wire where no real model is set.
 
-`turn` (what a request says), `commands` and `edits` (which tools to call), `facts` and
-`sentences` (what the person said), `reply` (the calls), `searches` (what was found), `reports`,
-`answers` and `pieces` (what to say back), and `summaries` and `tidying` (compaction, reflection).
+It shows what the page does and says what it is. `wire` is the HTTP, `turn` what a request says,
+`rules` the table, `reports` what it says about its calls, `upkeep` summaries and reflection.
 """
 
-from .reply import Reply
-from .rules import reply_to
-from .turn import Call
+from .wire import DemoTransport
 
-__all__ = ["Call", "Reply", "reply_to"]
+__all__ = ["DemoTransport"]

@@ -1,200 +1,60 @@
-"""What the demo model says of what its tools did in a turn."""
+"""What the demo model says about its tool calls: only what their returns say."""
 
 import re
-from collections.abc import Callable
-from datetime import date
 
-from .answers import UNKNOWN, joined, sentence, spoken
-from .commands import command
-from .searches import Result, best, results_in
-from .turn import Done, Turn
+from .turn import Call, Json, from_json
 
-EDITING = ("core_memory_", "memory_")
-REMAINING = r"\s*remaining tasks\b"  # what one notebook's task_queue_pop returns, not the task
-NEXT = "The next task is “{task}”."
-ALIKE = r"Note: '.*?' says what '(.*?)' says"
-SEARCHED, ARCHIVE_SAYS = "I searched", "My archive says:"
-LOOKED_UP = (SEARCHED, ARCHIVE_SAYS, UNKNOWN)
-LONGEST_QUOTE = 300  # characters
-
-
-def reports(turn: Turn) -> list[str]:
-    """A paragraph for each kind of thing done in this turn."""
-    edits = [each for each in turn.done if each.call.name.startswith(EDITING)]
-    asked = commanded(turn)
-    paragraphs = [
-        said_of_edits(edits),
-        said_of_tasks(turn),
-        *(
-            report(each)
-            for each in turn.done
-            if (report := REPORTS.get(each.call.name))
-            and (report is not said_of_search or each.call.name in asked)
-        ),
-    ]
-    return list(filter(None, paragraphs))
-
-
-def commanded(turn: Turn) -> set[str]:
-    """The tools that the message, or a task it set off, asked for by name."""
-    found = (command(text) for text in (turn.said, *popped(turn)))
-    return {each.tool for each in found if each}
-
-
-# -- core memory -------------------------------------------------------------------------------
-
-
-def said_of_edits(edits: list[Done]) -> str:
-    """'Nice to meet you, Sarah. Noted: you like cherry pie.'"""
-    well = [each.texts for each in edits if not each.failed and len(each.texts) > 1]
-    appended = [texts[1] for texts in well if len(texts) == 2]
-    changed = [texts for texts in well if len(texts) > 2]
-    names = [each for each in appended if each.startswith("Name: ") and not own(edits, each)]
-    notes = [spoken(each) for each in appended if each not in names and not own(edits, each)]
-    manners = [each for each in appended if own(edits, each)]
-    alike = [line for each in edits for line in re.findall(ALIKE, each.returned)]
-    parts = [f"Nice to meet you, {name.removeprefix('Name: ')}." for name in names]
-    parts += [sentence(f"Noted: {joined(notes)}")] if notes else []
-    parts += [sentence(f"Noted, as part of my persona: {joined(manners)}")] if manners else []
-    parts += [said_of_change(*texts[:3]) for texts in changed]
-    parts += [f"My memory says nearly the same already: “{line}”." for line in alike]
-    parts += [failure(each, each.texts[-1:]) for each in edits if each.failed]
-    return " ".join(parts)
-
-
-def own(edits: list[Done], content: str) -> bool:
-    """Whether this was written about the agent itself."""
-    return any(each.texts[:2] in (["persona", content], ["agent", content]) for each in edits)
-
-
-def said_of_change(block: str, old: str, new: str) -> str:
-    """What replacing did: a correction, or something forgotten."""
-    if not new:
-        return sentence(
-            "Forgotten: " + "; ".join(spoken(each) for each in old.splitlines() if each)
-        )
-    if block in ("persona", "agent"):
-        return f"My persona now says “{new}” where it said “{old}”."
-    return f"Corrected: {spoken(new)} (it said “{old}”)."
-
-
-def failure(each: Done, texts: list[str]) -> str:
-    """That something was not saved, and why."""
-    what = f"“{texts[0]}”" if texts and texts[0] else "that change"
-    if each.refusal:
-        return sentence(f"I did not save {what}: {each.refusal}")
-    return sentence(f"I could not save {what}: {each.error}")
-
-
-# -- tasks -------------------------------------------------------------------------------------
-
-
-def said_of_tasks(turn: Turn) -> str:
-    """Which tasks were queued, or done."""
-    queued = [
-        each.texts[0] for each in turn.did("task_queue_push") if not each.failed and each.texts
-    ]
-    if queued:
-        return listed(f"I put {count(len(queued))} in the queue:", queued)
-    tasks = popped(turn)
-    if not tasks and any(not each.failed for each in turn.did("task_queue_pop")):
-        return "There are no tasks in the queue."
-    return listed(f"I worked through {count(len(tasks))}:", tasks) if tasks else ""
-
-
-def popped(turn: Turn) -> list[str]:
-    """The tasks taken off the queue in this turn."""
-    return list(filter(None, map(task_of, turn.did("task_queue_pop"))))
-
-
-def task_of(each: Done) -> str:
-    """The task that a pop gave: what it returned, or else what was said to come next."""
-    if each.failed or each.empty:
-        return ""
-    if re.match(REMAINING, each.returned, re.I):
-        told = re.search(NEXT.format(task="(.*)"), each.said, re.DOTALL)
-        return told[1] if told else ""
-    return each.returned.strip(" '\"")
-
-
-def count(tasks: int) -> str:
-    return "one task" if tasks == 1 else f"{tasks} tasks"
-
-
-def listed(heading: str, items: list[str]) -> str:
-    return "\n".join([heading, "", *(f"{i}. {item}" for i, item in enumerate(items, 1))])
-
-
-def said_of_task_failure(each: Done) -> str:
-    if each.call.name == "task_queue_push":
-        return failure(each, each.texts[:1]) if each.failed else ""
-    if each.refusal:
-        return sentence(f"I did not take the next task: {each.refusal}")
-    return sentence(f"I could not take the next task: {each.error}") if each.failed else ""
-
-
-# -- archival and recall memory ----------------------------------------------------------------
-
-
-def said_of_search(each: Done) -> str:
-    """What a search found."""
-    if each.refusal:
-        return sentence(f"I did not search: {each.refusal}")
-    if each.failed:
-        return sentence(f"I could not search: {each.error}")
-    where = "our conversations" if each.call.name == "conversation_search" else "my archive"
-    sought = f" for “{each.texts[0]}”" if each.texts and each.texts[0] else ""
-    found = best(told_in(each))
-    if not found:
-        return f"{SEARCHED} {where}{sought} and found nothing."
-    lines = [f"- {quoted(result)}" for result in found]
-    return "\n".join([f"{SEARCHED} {where}{sought} and found:", "", *lines])
-
-
-def told_in(each: Done) -> list[Result]:
-    """The results of a search, without earlier searches: their questions and their reports."""
-    return [
-        result
-        for result in results_in(each.returned)
-        if not (result.role == "user" and command(result.text))
-        and not (result.role == "assistant" and result.text.startswith(LOOKED_UP))
-    ]
-
-
-def quoted(result: Result) -> str:
-    """A result as a line: a message with who said it and when."""
-    text = result.text
-    text = text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1].rstrip()}…"
-    who = {"user": "You said", "assistant": "I said"}.get(result.role)
-    return f"{who}{day(result.time)}: “{text}”" if who else text
-
-
-def day(time: str) -> str:
-    """' on 5 May 2026', or nothing."""
-    try:
-        at = date.fromisoformat(time[:10])
-    except ValueError:
-        return ""
-    return f" on {at.day} {at:%B %Y}"
-
-
-def found_in(returned: str) -> list[str]:
-    """The texts that a search found."""
-    return [result.text for result in results_in(returned)]
-
-
-def said_of_insert(each: Done) -> str:
-    if each.failed:
-        return failure(each, each.texts[:1])
-    tags = each.call.arguments.get("tags")
-    tagged = f", tagged {joined([str(tag) for tag in tags])}" if isinstance(tags, list) else ""
-    return f"Saved to archival memory: “{each.texts[0]}”{tagged}."
-
-
-REPORTS: dict[str, Callable[[Done], str]] = {
-    "archival_memory_insert": said_of_insert,
-    "archival_memory_search": said_of_search,
-    "conversation_search": said_of_search,
-    "task_queue_push": said_of_task_failure,
-    "task_queue_pop": said_of_task_failure,
+# The built-in tools' returns begin with "Done" where they did what these sentences say.
+NOTED, CHANGED = "I noted in core memory: “{1}”.", "I changed “{1}” to “{2}” in core memory."
+REPORTS = {
+    "core_memory_append": NOTED,
+    "core_memory_save": NOTED,
+    "memory_insert": NOTED,
+    "core_memory_replace": CHANGED,
+    "memory_replace": CHANGED,
+    "memory_rethink": "I put the block “{0}” in order.",
+    "archival_memory_insert": "I saved to archival memory: “{0}”.",
 }
+SEARCHES = {
+    "archival_memory_search": "My archive says",
+    "conversation_search": "Our conversations say",
+}
+SPEAKERS = {"user": "You said: ", "assistant": "I said: "}
+MOST_RESULTS = 5
+IDLE_WORDS = frozenset(
+    """a about all am an and any are as at be by can could did do does for from had has have he her
+    his how i in is it its know me my of on or our say she so tell that the their they this to was
+    we were what when where which who whose why will with would you your""".split()  # noqa: SIM905
+)
+
+
+def report(call: Call) -> str:
+    """What a call did or found, or why it failed."""
+    if call.failed:
+        return f"The call of `{call.name}` failed: {call.returned.removeprefix('Error: ')}"
+    if call.returned.startswith("Done") and call.name in REPORTS:
+        return REPORTS[call.name].format(*call.values, "", "", "")
+    results = from_json(call.returned).get("results")
+    if call.name not in SEARCHES or not isinstance(results, list):
+        return f"`{call.name}` returned: {call.returned}"
+    source, query = SEARCHES[call.name], "".join(call.values[:1])
+    texts = [text_of(each) for each in results if isinstance(each, dict)]
+    texts = [text for text in texts if not query or stems(query) & stems(text)][:MOST_RESULTS]
+    if len(texts) < 2:
+        return f"{source}: “{texts[0]}”" if texts else f"{source} nothing about “{query}”."
+    return "\n".join([f"{source}:", "", *(f"- “{text}”" for text in texts)])
+
+
+def text_of(result: Json) -> str:
+    """The text that a search found; of a message, with who said it."""
+    return SPEAKERS.get(str(result.get("role")), "") + " ".join(str(result.get("text")).split())
+
+
+def topics(text: str) -> list[str]:
+    """The words that say what a text is about."""
+    return [word for word in re.findall(r"\w[\w'-]*", text) if word.casefold() not in IDLE_WORDS]
+
+
+def stems(text: str) -> set[str]:
+    """The same with the forms of a word as one: 'cats', 'cat'."""
+    return {word.casefold().rstrip("s")[:5] for word in topics(text)}

@@ -1,207 +1,198 @@
-"""The demo model: a small set of rules that stands in for a language model.
+"""The demo model's table: what a message may say, and what is called or answered then.
 
-It looks only at the request: the core memory in the system prompt, the tools offered, the last
-user message, and what its tools returned since. It keeps nothing between two requests.
+It looks at the request alone: core memory in the system message, the tools on offer, the person's
+last message, and what its calls returned since. It keeps nothing between two requests.
 """
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
-from .answers import UNKNOWN, answer_to, answers, joined, sentence, spoken
-from .commands import Command, command, for_later, goes_on
-from .edits import edits_told, forgetting
-from .facts import Fact, told
-from .pieces import ABOUT, piece_for, reasoning, thought_on
-from .reply import Reply, call, call_for
-from .reports import ARCHIVE_SAYS, NEXT, commanded, listed, popped, quoted, reports, task_of
-from .searches import Result, on, questions, results_in, telling
-from .sentences import clauses, sentences
-from .summaries import summary
-from .tidying import asks_to_reflect, reflection
-from .turn import Call, Done, Json, Turn, text_of, turn_of
+from .reports import report, stems, topics
+from .texts import ABOUT, CODE, STORY
+from .turn import Call, Json, Reply, Turn
+from .upkeep import REFLECTION, reflection, summary
 
-MOST_TASKS = 25  # popped in one turn
-TASKS_ASKED = (
-    r"(?i)(?:what(?:'s| is| are)?|which|list|show(?: me)?) (?:(?:on |in |left |all |of )*"
-    r"(?:your|the|my) )?(?:open )?tasks?(?: list| queue)?\b.*"
+UNKNOWN = f"I do not know that. {ABOUT}"
+
+
+class Plan(NamedTuple):
+    """What to do about a message: calls, answers, and what to say where neither tells anything."""
+
+    calls: tuple[Call, ...] = ()
+    answers: tuple[str, ...] = ()
+    otherwise: str = ABOUT
+
+
+def reply_to(request: Json) -> Reply:
+    """The demo model's answer to the body of a chat-completions request."""
+    turn = Turn.of(request)
+    if not turn.tools and not turn.blocks and "summar" in turn.system.lower():
+        return Reply(summary(turn.system, turn.message))
+    if sent := [call for call in turn.done if call.name == "send_message"]:
+        return Reply(report(sent[-1]) if sent[-1].failed else "")
+    reply = reflection(turn) if turn.message.startswith(REFLECTION) else answer(turn)
+    if not reply.calls and (spoken := turn.call("send_message", reply.text)):
+        return Reply(calls=(spoken,))
+    return reply
+
+
+def answer(turn: Turn) -> Reply:
+    """The calls that a message asks for; then what they did, and answers to what was asked."""
+    plan = plan_for(turn, turn.message)
+    if plan.calls and not turn.done:
+        return Reply(calls=plan.calls)
+    texts = [*map(report, turn.done), *plan.answers]
+    if not texts or texts[-1].startswith("My archive says nothing"):
+        texts.append(plan.otherwise)
+    return Reply("\n\n".join(texts))
+
+
+def plan_for(turn: Turn, message: str) -> Plan:
+    """What the table says about a message: one of its commands, or else clause by clause."""
+    text = opened(message.translate(QUOTES))
+    for pattern, action in COMMANDS:
+        if match := re.fullmatch(pattern, text, re.IGNORECASE | re.DOTALL):
+            return action(turn, (match.groupdict().get("x") or "").strip(" '\"?"))
+    sentences = re.split(r"(?<=[.!?])\s+|\n+", text)
+    clauses = [part for each in sentences for part in re.split(JOINT, each, flags=re.IGNORECASE)]
+    plans = [plan for clause in clauses if (plan := plan_for_clause(turn, opened(clause)))]
+    if not plans:
+        return Plan()
+    calls = {repr(call): call for plan in plans for call in plan.calls}
+    answers = dict.fromkeys(text for plan in plans for text in plan.answers)
+    return Plan(tuple(calls.values()), tuple(answers), plans[-1].otherwise)
+
+
+def plan_for_clause(turn: Turn, clause: str) -> Plan | None:
+    if not clause.endswith("?") and (fact := fact_in(clause)):
+        return note(turn, *fact)
+    return look_up(turn, clause) if re.fullmatch(QUESTION, clause, re.IGNORECASE) else None
+
+
+# -- what a clause says ----------------------------------------------------------------------------
+
+QUOTES = str.maketrans("‘’“”", "''\"\"")
+OPENING = (
+    r"\A(?:(?:hi|hello|hey|no|yes|ok|well|oh|please|actually|also|thanks|(?:can|could|will) you)\b"
+    r"[\s,!.:-]*)+"
+)
+JOINT = r"(?:,|,? and|,? but)\s+(?=(?:i|i'm|my|call)\b)"
+QUESTION = r"(?:what|who|whose|where|which|how|when|why|tell me about|do you know)\b.*|.*\?"
+NAME = r"(?P<x>\w[\w.'-]*(?: (?-i:[A-Z])[\w.'-]*){0,3})(?:,? (?:not|now|instead|please|from)\b.*)?"
+NO_NAME = r"(?!\w+(?:ish|an|ese|ing|ed)\b)"  # "I'm British", "I'm American"
+THING = r"(?!(?:it|that|this|you|them|to)\b)(?P<x>.+?)(?: very much| a lot| too| any ?more)?"
+NAMED = r"(?:my )?name(?: is|:) .+"
+OPINION = r"(?:likes|loves|enjoys|hates|dislikes|does not like) {x}"
+FACTS = (  # what a clause says, the line for core memory, the line that it takes the place of
+    (rf"(?:my (?:\w+ )?name(?:'s| is)|call me) {NAME}", "Name: {x}", NAMED),
+    (rf"i(?:'m| am)(?: called)? {NO_NAME}(?=(?-i:[A-Z])){NAME}", "Name: {x}", NAMED),
+    (rf"i (?:really |also )?(?P<v>like|love|enjoy|hate|dislike) {THING}", "{v}s {x}", OPINION),
+    (rf"i (?:don't|do not|no longer) (?:like|love|enjoy) {THING}", "Does not like {x}", OPINION),
+    (r"i(?:'ve)? (?:now )?(?:live in|moved to) (?P<x>.+)", "Lives in {x}", "lives in .+"),
 )
 
 
-def reply_to(asked: Json) -> Reply:
-    """The demo model's answer to the body of a chat-completions request."""
-    turn = turn_of(asked)
-    if not turn.tools and not turn.memory and "summar" in turn.system.lower():
-        return Reply(summary("\n".join(map(text_of, asked["messages"][1:]))))
-    if asks_to_reflect(turn.said):
-        return reflection(turn)
-    if sent := turn.did("send_message"):
-        return Reply(unsent(sent[-1]))
-    topic = "" if turn.done else thought_on(turn.said)
-    thoughts = reasoning(topic, len(turn.known.human.splitlines())) if topic else ""
-    if calls := calls_for(turn):
-        pops = any(each.name == "task_queue_pop" for each in calls) and turn.tasks
-        text = NEXT.format(task=turn.tasks[0]) if pops else ""
-        return Reply(text, calls, thoughts)
-    text = answer(turn)
-    if "send_message" in turn.tools:
-        return Reply(calls=(call(turn, "send_message", message=text),), reasoning=thoughts)
-    return Reply(text, reasoning=thoughts)
+def opened(text: str) -> str:
+    """A text without a greeting before it and the full stop behind it."""
+    return re.sub(OPENING, "", text.strip(), flags=re.IGNORECASE).rstrip(" \t\n.!")
 
 
-# -- which tools to call -----------------------------------------------------------------------
+def fact_in(clause: str) -> tuple[str, str] | None:
+    """The line that a clause adds to core memory, and a pattern of the line that it replaces."""
+    for pattern, form, replaces in FACTS:
+        if match := re.fullmatch(pattern, clause, re.IGNORECASE):
+            x, verb = match["x"], match.groupdict().get("v", "").lower()
+            line = form.format(x=x.title() if replaces == NAMED and x.islower() else x, v=verb)
+            return line[:1].upper() + line[1:], replaces.format(x=re.escape(x))
+    return None
 
 
-def calls_for(turn: Turn) -> tuple[Call, ...]:
-    """The tool calls this step should make; none that the turn has made already."""
-    if turn.did("task_queue_pop"):
-        wanted = next_task(turn)
-    elif turn.done:
-        wanted = []
-    elif "task_queue_pop" in turn.tools and goes_on(turn.said):
-        wanted = [call(turn, "task_queue_pop")]
-    else:
-        wanted = first_calls(turn)
-    made = [each.call for each in turn.done if each.call.name != "task_queue_pop"]
-    return tuple(call for call in wanted if call.name in turn.tools and call not in made)
+def note(turn: Turn, line: str, replaces: str) -> Plan:
+    """Write a line into core memory, in the place of what it corrects."""
+    lines = [each.strip() for each in turn.blocks.get(turn.human, "").splitlines() if each.strip()]
+    if any(each.strip("-*. ").casefold() == line.casefold() for each in lines):
+        return Plan(otherwise=f"I know that already: “{line}”.")
+    old = [each for each in lines if re.fullmatch(replaces, each.strip("-*. "), re.IGNORECASE)]
+    replacing = [(name, turn.human, old[0], line) for name in REPLACING if old]
+    return first_of(turn, *replacing, *((name, turn.human, line) for name in APPENDING))
 
 
-def first_calls(turn: Turn) -> list[Call]:
-    """What a user message calls for; a search where it asks what core memory does not say."""
-    if found := asked_for(turn, turn.said):
-        return commanded_calls(turn, found)
-    calls = edit_calls(turn, turn.said)
-    if turn.has_archive and (query := unanswered(turn)):
-        calls.append(call(turn, "archival_memory_search", query=query))
-    return calls
+REPLACING = ("core_memory_replace", "memory_replace")
+APPENDING = ("core_memory_append", "memory_insert", "core_memory_save")
 
 
-def asked_for(turn: Turn, text: str) -> Command | None:
-    """The tool a text asks for; what is only to be remembered for later needs one that is there."""
-    found = command(text)
-    if found is None and "archival_memory_insert" in turn.tools:
-        return for_later(text)
-    return found
+def first_of(turn: Turn, *choices: tuple[str, ...]) -> Plan:
+    """The first of these calls that can be made with the tools on offer."""
+    if calls := [call for choice in choices if (call := turn.call(*choice))]:
+        return Plan((calls[0],))
+    tools = " or ".join(f"`{name}`" for name, *_ in choices)
+    return Plan(otherwise=f"For that I need the tool {tools}, which this agent does not have.")
 
 
-def commanded_calls(turn: Turn, found: Command) -> list[Call]:
-    return [call(turn, found.tool, **arguments) for arguments in found.calls]
+def look_up(turn: Turn, question: str) -> Plan:
+    """Answer a question from core memory, or search archival memory for it."""
+    about = stems(question)
+    if lines := [line for line in turn.known() if about and about <= stems(line)]:
+        return Plan(answers=(f"I remember: “{'”, “'.join(lines)}”.",))
+    empty = re.search(r"^0 passages are in archival memory", turn.system, re.MULTILINE)
+    search = turn.call("archival_memory_search", " ".join(topics(question)))
+    return Plan((search,) if search and about and not empty else (), otherwise=UNKNOWN)
 
 
-def edit_calls(turn: Turn, text: str) -> list[Call]:
-    edits = edits_told(text, turn.memory)
-    return [made for edit in edits if (made := call_for(turn, edit))]
+# -- what a whole message asks for -----------------------------------------------------------------
+
+Action = Callable[[Turn, str], Plan]
 
 
-def next_task(turn: Turn) -> list[Call]:
-    """What the task just popped asks for, and the next one; nothing after the last."""
-    pops = turn.did("task_queue_pop")
-    if pops[-1].failed or pops[-1].empty or len(pops) >= MOST_TASKS:
-        return []
-    task = task_of(pops[-1])
-    found = asked_for(turn, task)
-    if found and not found.tool.startswith("task_queue"):
-        calls = commanded_calls(turn, found)
-    else:
-        calls = edit_calls(turn, task)
-    return [*calls, call(turn, "task_queue_pop")]
+def remember(turn: Turn, words: str) -> Plan:
+    """A fact where it is understood as one, else the very words; nothing is replaced by these."""
+    return note(turn, *(fact_in(words) or (words[:1].upper() + words[1:], "(?!)")))
 
 
-def unanswered(turn: Turn) -> str:
-    """What a message asks that core memory cannot answer, as words to search for."""
-    if piece_for(turn.said, "") or re.match(TASKS_ASKED, turn.said):
-        return ""
-    asking = questions(turn.said)
-    unknown = [
-        clause
-        for part in sentences(turn.said)
-        for clause in clauses(part)
-        if (said := answer_to(clause, turn.known)).startswith(UNKNOWN)
-        or (not said and clause in asking)
-    ]
-    return " ".join(telling(" ".join(unknown)))
+def archive(turn: Turn, words: str) -> Plan:
+    plan = first_of(turn, ("archival_memory_insert", words))
+    return plan if plan.calls else remember(turn, words)
 
 
-# -- what to say -------------------------------------------------------------------------------
+def calling(tool: str) -> Action:
+    return lambda turn, words: first_of(turn, (tool, words))
 
 
-def answer(turn: Turn) -> str:
-    """The text that ends a turn: what was done, answers to what was asked, or what I am."""
-    found = archived(turn)
-    known = [
-        each for each in answers(turn.said, turn.known) if not (found and each.startswith(UNKNOWN))
-    ]
-    parts = [*reports(turn), *known, *said_of_archive(found), *done_of_tasks(turn)]
-    if parts:
-        return "\n\n".join(parts)
-    if not turn.done and (unable := without_tool(turn)):
-        return unable
-    if turn.tasks and re.match(TASKS_ASKED, turn.said):
-        return listed("These tasks are left:", turn.tasks)
-    if piece := piece_for(turn.said, turn.known.name()):
-        return piece
-    if topic := thought_on(turn.said):
-        return f"I thought about {topic}, as far as rules can think. {ABOUT}"
-    if sought := unasked_searches(turn):
-        about = f"“{' '.join(sought[0].texts[:1])}”"
-        return f"{UNKNOWN} that: core memory and my archive say nothing about {about}.\n\n{ABOUT}"
-    return ABOUT
+def say_name(turn: Turn, _: str) -> Plan:
+    names = [line for line in turn.known() if re.fullmatch(NAMED, line, re.IGNORECASE)]
+    name = re.split(r": | is ", names[0])[-1] if names else ""
+    return Plan(answers=(f"Your name is {name}.",) * bool(name), otherwise=UNKNOWN)
 
 
-def unsent(each: Done) -> str:
-    """Why a message to the person could not be sent by tool; nothing when it was."""
-    if each.refusal:
-        return sentence(f"I did not send my answer: {each.refusal}")
-    return sentence(f"I could not send my answer: {each.error}") if each.failed else ""
+def say_all(turn: Turn, _: str) -> Plan:
+    lines = [f"- {line}" for line in turn.known()]
+    answer = "\n".join(["This is what I know about you:", "", *lines])
+    return Plan(answers=(answer,) * bool(lines), otherwise=UNKNOWN)
 
 
-def unasked_searches(turn: Turn) -> list[Done]:
-    """The searches of archival memory that nobody asked for, made to answer a question."""
-    asked = "archival_memory_search" in commanded(turn)
-    return [] if asked else turn.did("archival_memory_search")
+def add_task(turn: Turn, task: str) -> Plan:
+    """By a tool of any such name: `task_queue_push`, `task_push`, `add_task`."""
+    names = [name for name in turn.tools if re.search(r"task.*(push|add)|(push|add).*task", name)]
+    return first_of(turn, *((name, task) for name in [*names, "task_queue_push"]))
 
 
-def archived(turn: Turn) -> list[Result]:
-    """What archival memory says on what was asked."""
-    return [
-        result
-        for each in unasked_searches(turn)
-        if each.texts and not each.failed
-        for result in on(each.texts[0], results_in(each.returned))
-    ]
-
-
-def said_of_archive(found: list[Result]) -> list[str]:
-    """An answer made of what archival memory says."""
-    texts = [quoted(each) for each in found]
-    if len(texts) == 1:
-        return [f"{ARCHIVE_SAYS} “{texts[0]}”"]
-    return ["\n".join([ARCHIVE_SAYS, "", *(f"- {text}" for text in texts)])] if texts else []
-
-
-def done_of_tasks(turn: Turn) -> list[str]:
-    """What the tasks of this turn asked to be told."""
-    tasks = popped(turn)
-    names = [f.line.removeprefix("Name: ") for t in tasks for f in told(t) if is_name(f)]
-    name = turn.known.name() or "".join(names[-1:])
-    return [
-        text
-        for task in tasks
-        for text in [*answers(task, turn.known), piece_for(task, name)]
-        if text
-    ]
-
-
-def is_name(fact: Fact) -> bool:
-    return fact.block == "human" and fact.line.startswith("Name: ")
-
-
-def without_tool(turn: Turn) -> str:
-    """Why nothing was done: there is no tool for it, or nothing to change."""
-    if found := command(turn.said):
-        return f"For that I would need the tool `{found.tool}`, which this agent does not have."
-    if edits_told(turn.said, turn.memory):
-        return "I cannot note or change that: this agent has no tool for it in core memory."
-    if wishes := forgetting(turn.said):
-        return f"My core memory says nothing about “{wishes[0]}”, so there is nothing to forget."
-    if facts := told(turn.said):
-        return sentence(f"I know: {joined([spoken(fact.line) for fact in facts])}")
-    return ""
+ARCHIVE = r"(?:your |the )?(?:archive|archival(?: memory)?)"
+THAT = r"(?:,|:)?(?: that| about| for| to)?:? (?P<x>.+)"
+COMMANDS: tuple[tuple[str, Action], ...] = (
+    (rf"(?:remember|save|keep|note)(?: this)?,? (?:for later|(?:to|in) {ARCHIVE}){THAT}", archive),
+    (rf"(?:remember|note|don't forget){THAT}", remember),
+    (
+        rf"(?:search|look in) {ARCHIVE}{THAT}",
+        lambda t, x: first_of(t, ("archival_memory_search", x)),
+    ),
+    (
+        r"what did (?:i|you|we) (?:say|write|talk)(?: (?:about|of|on) (?P<x>.+))?",
+        lambda turn, words: first_of(turn, ("conversation_search", words)),
+    ),
+    (r"add (?:a |the )?(?:new )?task(?: to|:)? (?P<x>.+)", add_task),
+    (r"(?:what's|what is|do you know) my name\??|who am i\??", say_name),
+    (r"(?:tell me )?what (?:do|did) (?:you (?:know|remember)|i (?:like|love))\b.*", say_all),
+    (r"(?:show|write|give) .*\b(?:code|function|script)\b.*", lambda *_: Plan(answers=(CODE,))),
+    (r"(?:tell|write|give) .*\b(?:story|long text)\b.*", lambda *_: Plan(answers=(STORY,))),
+)
