@@ -49,9 +49,7 @@ class AgentAdmin(AgentsAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
-        changes = {name: form.cleaned_data[name] for name in form.changed_data}
-        if changes:
-            Agent.objects.get(pk=obj.pk).configure(**changes)
+        Agent.objects.get(pk=obj.pk).configure(**form.changes())
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         agents = Agent.objects.filter(pk__in=[agent.pk for agent in objs])

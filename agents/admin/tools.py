@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from agents.models import Tool
 from agents.pages.forms.agent import TextAsTyped
+from agents.tools.attaching import create, refuse_taken, remove, rewrite, used_by
 
 from .shared import ToolsAdmin, ToolsForm
 
@@ -24,6 +27,17 @@ class ToolForm(ToolsForm):
 
     def clean_tags(self) -> Any:
         return self.cleaned_data["tags"] or []
+
+    def _post_clean(self) -> None:
+        """Read the source, then look whether the agents that use the tool can have its name."""
+        super()._post_clean()  # type: ignore[misc]
+        old = self.initial.get("name")
+        if old and not self.errors and self.instance.name != old:
+            users = used_by(self.instance.owner, also_deleted=True).get(old, [])
+            try:
+                refuse_taken(users, self.instance.name)
+            except ValidationError as error:
+                self.add_error("source", error)
 
 
 @admin.register(Tool)
@@ -43,6 +57,22 @@ class ToolAdmin(ToolsAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Tool | None = None) -> Any:
         return [*self.readonly_fields, *(["owner"] if obj else [])]
+
+    def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
+        """By the same verbs as the page: agents that use the tool keep it under its new name."""
+        fields = {name: form.cleaned_data[name] for name in ("source", "name", *Tool.SETTINGS)}
+        if change:
+            stored = rewrite(obj, Tool.objects.get(pk=obj.pk).updated_at, **fields)
+        else:
+            stored = create(obj.owner, **fields)
+        obj.__dict__.update(stored.__dict__)
+
+    def delete_model(self, request: HttpRequest, obj: Tool) -> None:
+        remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tool]) -> None:
+        for tool in queryset:
+            remove(tool)
 
     @admin.display(description="schema")
     def schema(self, tool: Tool) -> SafeString:

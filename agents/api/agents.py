@@ -129,9 +129,8 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
             changes["tool_rules"] = rules.replaced(
                 [rule for rule in agent.tool_rules if rule["tool_name"] in held], checked
             )
-        if changes:
-            valid(agent, changes)
-            agent.configure(**changes)
+        valid(agent, changes)
+        agent.configure(**changes)
         if data.identity_ids is not None:
             holding_only(request, agent, data.identity_ids)
         if data.tags is not None:

@@ -174,7 +174,9 @@ class Agent(models.Model):
 
     @transaction.atomic
     def configure(self, **changes: Any) -> None:
-        """Change name, system prompt, model and the like."""
+        """Change name, system prompt, model and the like; without changes nothing is told."""
+        if not changes:
+            return
         for field, value in changes.items():
             setattr(self, field, value)
         self.save(update_fields=[*changes, "updated_at"])

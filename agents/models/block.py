@@ -17,7 +17,7 @@ from .block_checks import check_value, clean_block
 from .block_edit import BlockEdit
 from .block_queryset import BlockQuerySet
 from .block_text import inserted, replaced, replaced_once
-from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict
+from .editing import ApprovalNeeded, Editor, MemoryRefusal, RowDeleted, VersionConflict
 from .event import Event
 from .prepared_sql import find, insert, key, read, update
 
@@ -290,5 +290,5 @@ class Block(models.Model):
         """Read the row anew and hold it until commit."""
         row = find(Block, self.pk, lock=True)
         if row is None:
-            raise MemoryRefusal(f"The block '{self.label}' was deleted.")
+            raise RowDeleted(f"The block '{self.label}' was deleted.")
         self.__dict__.update(row.__dict__)

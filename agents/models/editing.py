@@ -19,6 +19,10 @@ class VersionConflict(MemoryRefusal):
     """A change to a version of a block that somebody has written past."""
 
 
+class RowDeleted(MemoryRefusal):
+    """A change to a block or passage that somebody has deleted."""
+
+
 class ApprovalNeeded(Exception):
     """A change that waits until a person approves it."""
 

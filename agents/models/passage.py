@@ -11,7 +11,7 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 
 from .agent import Agent
-from .editing import Editor, MemoryRefusal
+from .editing import Editor, MemoryRefusal, RowDeleted, VersionConflict
 from .event import Event
 from .message import storable
 from .searchable import Searchable, indexed, passage_owner
@@ -68,7 +68,7 @@ class Passage(Searchable):
         by: Editor,
         created_at: datetime | None = None,
     ) -> Passage:
-        """Put a text away. MemoryRefusal where it is empty, too long, or its tags are not tags."""
+        """Store a text. MemoryRefusal where it is empty, too long, or its tags are not tags."""
         passage = cls(agent=agent, text=checked_text(text), tags=checked_tags(tags))
         passage.created_at = created_at or timezone.now()
         passage._written(by)
@@ -76,11 +76,25 @@ class Passage(Searchable):
         passage._record(added=1)
         return passage
 
+    @property
+    def version(self) -> str:
+        """What tells whether it was changed since somebody read it."""
+        return self.updated_at.isoformat()
+
+    def only_at(self, version: str) -> None:
+        """Hold the row until commit, for a change that was made to this version and to no other.
+
+        VersionConflict where somebody has changed it since, RowDeleted where it is gone.
+        """
+        self._lock()
+        if self.version != version:
+            raise VersionConflict(f"Passage {self.pk} was changed meanwhile.")
+
     @transaction.atomic
     def edit(
         self, text: str | None = None, tags: Iterable[str] | None = None, *, by: Editor
     ) -> bool:
-        """Change text, tags or both; False if they already read so. MemoryRefusal if it is gone."""
+        """Change text, tags or both; False where neither changes. RowDeleted if it is gone."""
         self._lock()
         before = (self.text, self.tags)
         self.text = self.text if text is None else checked_text(text)
@@ -94,7 +108,7 @@ class Passage(Searchable):
 
     @transaction.atomic
     def remove(self) -> None:
-        """Delete the passage; MemoryRefusal if it is gone already."""
+        """Delete the passage; RowDeleted if somebody else has."""
         self._lock()
         pk = self.pk
         self.delete()
@@ -117,9 +131,10 @@ class Passage(Searchable):
 
     def _lock(self) -> None:
         try:
-            self.refresh_from_db(from_queryset=Passage.objects.select_for_update())
+            rows = Passage.objects.select_for_update().filter(agent=self.agent_id)
+            self.refresh_from_db(from_queryset=rows)
         except Passage.DoesNotExist:
-            raise MemoryRefusal(f"Passage {self.pk} is gone; it was deleted meanwhile.") from None
+            raise RowDeleted(f"Passage {self.pk} is gone; it was deleted meanwhile.") from None
 
     def _written(self, by: Editor) -> None:
         self.editor_kind, self.editor_name = by.kind, by.name
@@ -145,11 +160,11 @@ def checked_text(text: str) -> str:
     """A passage's text, if it may be stored."""
     text = storable(text)
     if not text.strip():
-        raise MemoryRefusal("The passage is empty; give the text to put away.")
+        raise MemoryRefusal("The passage is empty; give the text to store.")
     if len(text) > LONGEST_PASSAGE:
         raise MemoryRefusal(
             f"The passage has {len(text):,} characters; {LONGEST_PASSAGE:,} is the most."
-            f" Shorten it by {len(text) - LONGEST_PASSAGE:,} or put it away in parts."
+            f" Shorten it by {len(text) - LONGEST_PASSAGE:,} or store it in parts."
         )
     return text
 

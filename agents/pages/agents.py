@@ -94,7 +94,7 @@ def change(request: Request, agent_id: UUID) -> HttpResponse:
     agent = own_agent(request, agent_id)
     form = AgentForm(request.POST or None, instance=agent)
     if request.method == "POST" and form.is_valid():
-        get_object_or_404(Agent, pk=agent.pk).configure(**form.cleaned_data)
+        own_agent(request, agent_id).configure(**form.changes())
         return redirect("agent", agent.pk)
     context = {"form": form, "agent": agent, **listed(request)}
     return render(request, "agents/settings.html", context, status=422 if form.errors else 200)

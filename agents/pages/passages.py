@@ -11,7 +11,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from agents.models import Agent, Editor, MemoryRefusal, Passage
+from agents.models import Agent, Editor, MemoryRefusal, Passage, VersionConflict
+from agents.models.editing import RowDeleted
 from agents.models.passage import LONGEST_PASSAGE
 
 from .archival import as_typed, tags_typed
@@ -53,20 +54,21 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
         context = {"text": passage.text, "tags": as_typed(passage.tags)}
         return editor(request, about(agent, passage) | context)
     context = {"text": typed_text(request), "tags": request.POST.get("tags", "")}
+    passage = Passage(pk=passage_id, agent=agent)
     try:
         with transaction.atomic():
-            passage = locked(agent, passage_id)
-            if passage is None:
-                address = reverse("archival_add", args=[agent.pk])
-                return conflict(request, context | {"address": address})
-            context |= about(agent, passage)
-            if request.POST.get("version") != context["version"]:
-                return conflict(request, context)
+            passage.only_at(request.POST.get("version", ""))
             same = context["tags"] == as_typed(passage.tags)
             tags = passage.tags if same else tags_typed(context["tags"])
             passage.edit(context["text"], tags, by=Editor.person(request.user))
+    except RowDeleted:
+        address = reverse("archival_add", args=[agent.pk])
+        return conflict(request, context | {"address": address})
+    except VersionConflict:
+        return conflict(request, context | about(agent, passage))
     except MemoryRefusal as refusal:
-        return editor(request, context | {"error": sentence(refusal)}, status=422)
+        context |= about(agent, passage) | {"error": sentence(refusal)}
+        return editor(request, context, status=422)
     return HttpResponse()  # the editor closes; the socket brings the new text
 
 
@@ -80,13 +82,15 @@ def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         return asked_again(request, agent, passage) if passage else gone(request)
-    with transaction.atomic():
-        passage = locked(agent, passage_id)
-        if passage is None:
-            return gone(request)
-        if request.POST.get("version") != about(agent, passage)["version"]:
-            return asked_again(request, agent, passage, changed=True)
-        passage.remove()
+    passage = Passage(pk=passage_id, agent=agent)
+    try:
+        with transaction.atomic():
+            passage.only_at(request.POST.get("version", ""))
+            passage.remove()
+    except RowDeleted:
+        return gone(request)
+    except VersionConflict:
+        return asked_again(request, agent, passage, changed=True)
     return HttpResponse()  # the socket takes it from the list
 
 
@@ -99,15 +103,10 @@ def asked_again(
     return render(request, "agents/archival/_delete.html", context, status=409 if changed else 200)
 
 
-def locked(agent: Agent, passage_id: int) -> Passage | None:
-    """A passage of the agent that nobody else changes until the commit."""
-    return agent.passages.select_for_update().filter(pk=passage_id).first()
-
-
 def about(agent: Agent, passage: Passage) -> dict[str, Any]:
     return {
         "passage": passage,
-        "version": passage.updated_at.isoformat(),
+        "version": passage.version,
         "address": reverse("archival_edit", args=[agent.pk, passage.pk]),
     }
 

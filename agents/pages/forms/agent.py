@@ -218,6 +218,10 @@ class AgentForm(forms.ModelForm):
         chosen.widget.described = described
         rules.widget.tool_names = list(described)
 
+    def changes(self) -> dict[str, Any]:
+        """The settings that were changed; the others stay what they are by now."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
+
     def clean_model(self) -> str:
         return chosen_model(self)
 
