@@ -10,7 +10,8 @@ from ninja import Query, Router
 
 from agents.llm import Endpoint, ModelError, default_endpoint, default_model
 from agents.llm.embeddings import embedding_model
-from agents.llm.endpoints import known_models, named_endpoints
+from agents.llm.endpoints import named_endpoints
+from agents.llm.handles import known_models
 from agents.llm.windows import window_of
 from agents.models import AgentTag, EmbeddingModel
 

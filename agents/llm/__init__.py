@@ -1,7 +1,8 @@
 """Models: a provider is a file in this package."""
 
 from .answer import Answer
-from .endpoints import Endpoint, ModelError, default_endpoint, default_model, resolve
+from .endpoints import Endpoint, ModelError, default_endpoint
+from .handles import default_model, resolve
 from .openai import ModelCall
 from .thoughts import Delta
 

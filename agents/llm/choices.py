@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from .endpoints import USUAL, ModelError, default_endpoint, known_models, resolve
+from .endpoints import ModelError, default_endpoint
+from .handles import USUAL, known_models, resolve
 
 NAMED = 10  # models that a refusal names
 

@@ -10,9 +10,9 @@ from openai import BadRequestError, UnprocessableEntityError
 
 from agents import asyncio_bridge
 
+from .clients import client
 from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
 from .errors import in_words
-from .openai import client
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def embed(texts: list[str], seconds: float) -> np.ndarray:
     ModelError where the endpoint does not answer within `seconds`, or with something else;
     RefusedTexts where it says that the request is wrong.
     """
-    import numpy as np
+    import numpy as np  # not at the top: it costs 80 ms, and few search by meaning
 
     where = embedding_model()
     if where is None:

@@ -15,6 +15,7 @@ from openai import OpenAIError
 
 from agents import asyncio_bridge
 
+from .clients import client
 from .endpoints import Endpoint
 
 NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
@@ -33,8 +34,6 @@ def context_length(endpoint: Endpoint, model: str, seconds: float) -> int | None
     root = endpoint.base_url.removesuffix("/v1")
 
     async def ask() -> int | None:
-        from .openai import client
-
         at = client(endpoint)
         loaded: Any = await at.get(f"{root}/api/ps", cast_to=object, options={"timeout": seconds})
         for each in loaded.get("models", []):

@@ -9,27 +9,23 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Collection
-from functools import cache
 from typing import Any, cast
 
-import httpx2
-from django.conf import settings
-from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
+from openai import AsyncStream
 from openai._streaming import ServerSentEvent, SSEDecoder
 
 from agents import asyncio_bridge
 
 from .answer import Answer
+from .clients import client
 from .endpoints import Endpoint, ModelError
 from .errors import in_words
 from .thoughts import Delta
 
-CONNECT_SECONDS = 10.0
 BEAT = re.compile(r"\s*(:|$)")  # keeps the connection alive: opencode 50871, openai-python 2722
 MARK = "\ufeff"  # a byte order mark, with which some proxies begin
 
@@ -131,39 +127,3 @@ class ModelCall:
         if not answer.content.strip() and not answer.calls:
             only = "thoughts and no answer" if answer.reasoning.strip() else "an empty answer"
             raise ModelError(f"{self.endpoint} sent {only}.", retry=True, empty=True)
-
-
-@cache
-def client(endpoint: Endpoint) -> AsyncOpenAI:
-    """The endpoint's client; made and used on the background loop only."""
-    transport: httpx2.AsyncClient = DefaultAsyncHttpxClient(verify=_certificates())
-    if endpoint.is_demo:
-        from .demo import DemoTransport
-
-        transport = httpx2.AsyncClient(transport=DemoTransport())
-    return AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=endpoint.api_key,
-        max_retries=0,
-        timeout=httpx2.Timeout(settings.MODEL_TIMEOUT, connect=CONNECT_SECONDS),
-        http_client=transport,
-    )
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Read once: it takes a tenth of a second."""
-    return ssl.create_default_context()
-
-
-def list_models(endpoint: Endpoint, seconds: float = CONNECT_SECONDS) -> dict[str, dict[str, Any]]:
-    """An endpoint's models by name, each with all it says of it. ModelError if it is silent."""
-
-    async def ask() -> dict[str, dict[str, Any]]:
-        models = client(endpoint).models.list(timeout=seconds)
-        return {model.id: model.to_dict() async for model in models}
-
-    try:
-        return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
-    except Exception as error:
-        raise in_words(error, endpoint) from error

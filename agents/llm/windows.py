@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any, NamedTuple
 
+from .clients import list_models
 from .endpoints import Endpoint, ModelError
 from .ollama import context_length, is_ollama
 
@@ -110,8 +111,6 @@ def _list(endpoint: Endpoint, *, ask: bool) -> Listed:
 
 
 def _ask(endpoint: Endpoint) -> Listed | None:
-    from .openai import list_models
-
     try:
         models = list_models(endpoint, ASK_SECONDS)
     except ModelError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 
-from agents.llm import openai, resolve
+from agents.llm import clients, resolve
 from agents.llm.demo import DemoTransport
 from agents.memory.classes import ChatMemory, Memory, TaskMemory
 from agents.memory.compaction import compact
@@ -22,9 +22,9 @@ from agents.runs.reflection import reflect
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The demo model without its pace."""
     monkeypatch.setattr(DemoTransport.__init__, "__defaults__", (0,))
-    openai.client.cache_clear()
+    clients.client.cache_clear()
     yield
-    openai.client.cache_clear()
+    clients.client.cache_clear()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from agents.ledger import request_diff
 from agents.ledger.request_diff import compare, lines_compared
-from agents.llm import endpoints, windows
+from agents.llm import handles, windows
 from agents.llm.dialects import STRICTEST
 from agents.llm.prices import dollars, load_prices, price_of
 from agents.llm.rendering import Stored, rendered
@@ -164,8 +164,8 @@ def test_looking_changes_nothing_and_asks_nobody(
     def refuse(*args: Any, **more: Any) -> None:
         raise AssertionError("Nobody is to be asked.")
 
-    monkeypatch.setattr("agents.llm.openai.list_models", refuse)
-    endpoints._listed.clear()
+    monkeypatch.setattr("agents.llm.clients.client", refuse)
+    handles._listed.clear()
     windows._listed.clear()
     seen = len(model.raw_bodies), Event.objects.count(), Part.objects.count()
     for handle in ("", "vendor/some-model", "letta/letta-free", "other"):

@@ -36,13 +36,13 @@ def main() -> None:
 
     import agents.runs.loop  # noqa: F401  (imported here, as each child would have to)
     from agents.accounts import owner
-    from agents.llm import openai
+    from agents.llm import clients
     from agents.runs import engine
 
     call_command("migrate", verbosity=0)
     owner()
     connections.close_all()  # a connection must not be carried into a child
-    openai._certificates()
+    clients._certificates()
     engine.submit = lambda run: handed.append(run.pk)
     for transaction in itertools.count(1):
         status = in_child(killed, transaction)

@@ -1,0 +1,101 @@
+"""Handles: which endpoint and which of its models answers for an agent.
+
+A handle is a model's name at the default endpoint (`gpt-4o-mini`) or `endpoint/model`
+(`openai/gpt-4o-mini`), as `/v1/models` lists them. An empty handle and `letta/letta-free`, which
+Letta's examples use, mean the default model; any other that leads nowhere is an error.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+
+from django.conf import settings
+
+from .clients import list_models
+from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
+
+OPENAI_MODEL = "gpt-4o-mini"
+DEMO_MODEL = "memoryweb-demo"
+USUAL = ("", "letta/letta-free")  # handles of the default model
+LIST_KEPT = 60.0  # seconds
+
+
+def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:
+    """The endpoint and the model's name there; without `ask` by what is known already.
+
+    ModelError where the handle leads to none here, or the endpoint lists no model.
+    """
+    default = default_endpoint()
+    if handle in USUAL:
+        return default, default_model(default, ask=ask)
+    name, slash, model = handle.partition("/")
+    if not slash:
+        if default.is_demo and handle != DEMO_MODEL:
+            raise unknown(handle)
+        return default, handle
+    endpoint = named_endpoints().get(name)
+    if endpoint == default and not default.is_openai and lists(default, handle, ask=ask):
+        return default, handle  # a server of servers, whose own names have a slash
+    if endpoint and model and (not endpoint.is_demo or model == DEMO_MODEL):
+        return endpoint, model
+    if endpoint is None and lists(default, handle, ask=ask):
+        return default, handle
+    raise unknown(handle)
+
+
+def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
+    """Whether an endpoint lists a model; False where it says nothing."""
+    if endpoint.is_demo:
+        return False
+    try:
+        return model in known_models(endpoint, ask=ask)
+    except ModelError:
+        return False
+
+
+def unknown(handle: str) -> ModelError:
+    """That a handle leads to no model here, and what to do."""
+    named = ", ".join(sorted(named_endpoints()))
+    more = (
+        " Only the demo model is set up; OPENAI_API_KEY or OPENAI_BASE_URL sets up a real one."
+        if default_endpoint().is_demo
+        else ""
+    )
+    return ModelError(
+        f"There is no model '{handle}' here; the endpoints are: {named}.{more}"
+        " Choose a model in the agent's settings, or leave it empty for the usual one."
+    )
+
+
+def default_model(endpoint: Endpoint, *, ask: bool = True) -> str:
+    """MEMORYWEB_MODEL, or what is usual there."""
+    if settings.MODEL:
+        return str(settings.MODEL)
+    if endpoint.is_demo:
+        return DEMO_MODEL
+    if endpoint.is_openai:
+        return OPENAI_MODEL
+    models = known_models(endpoint, ask=ask)
+    if not models:
+        raise ModelError(f"{endpoint} lists no model; name one in MEMORYWEB_MODEL.")
+    return models[0]
+
+
+_listed: dict[Endpoint, tuple[float, list[str]]] = {}
+_listing: defaultdict[Endpoint, threading.Lock] = defaultdict(threading.Lock)
+
+
+def known_models(endpoint: Endpoint, *, ask: bool = True) -> list[str]:
+    """The models an endpoint lists, asked at most once a minute. ModelError if it does not say."""
+    if not ask:
+        if endpoint in _listed:
+            return _listed[endpoint][1]
+        raise ModelError(f"{endpoint} was not asked for its models yet.")
+    with _listing[endpoint]:
+        at, models = _listed.get(endpoint, (0.0, []))
+        if not models or time.monotonic() - at > LIST_KEPT:
+            models = list(list_models(endpoint))
+            _listed[endpoint] = (time.monotonic(), models)
+        return models
