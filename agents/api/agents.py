@@ -1,4 +1,4 @@
-"""Agents: made, listed, changed, deleted, and counted."""
+"""Agents: created, listed, changed, deleted and counted."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Query
 
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
-from agents.models import Agent, AgentTag, Block, Run
+from agents.models import Agent, AgentTag, Run
 from agents.models.conversation import post_first_messages
 from agents.pages.forms.agent import SYSTEM_PROMPT
 from agents.tools import rules
 from agents.tools.attaching import hold_tools_of
 
 from . import ids, lookups
+from .agent_details import PLAIN, AgentDetails, agent_state, details
 from .auth import READ, WRITE
-from .blocks import attach, hold_only, made
+from .blocks import attach, hold_only, new_block
+from .built_in_tools import BASE_TOOLS, built_in_tools
 from .content import text_of
 from .cursors import Page, page_of
 from .errors import invalid
-from .identities import holding_only, of_identities
+from .identities import identities_named, set_identities
+from .json_router import JsonRouter
 from .schemas.agents import (
     AgentChange,
     AgentSettings,
@@ -35,9 +38,8 @@ from .schemas.agents import (
     NewAgent,
 )
 from .schemas.fields import Done, Many, Short
-from .serializers import BASE_TOOLS, PLAIN, agent_state, agent_states, built_in_tools, tool_id
 
-router = Router(tags=["agents"])
+router = JsonRouter(tags=["agents"])
 SPEAKS_BY_TOOL = (
     f"{SYSTEM_PROMPT}\n\nThe person hears you only through the tool send_message: say everything"
     " with it. After another tool you get a further step only if you ask for a heartbeat."
@@ -46,8 +48,8 @@ FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient
 SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
 
 
-class Wanted(Page):
-    """Which agents."""
+class AgentFilters(Page):
+    """Which agents to list."""
 
     name: Short | None = None
     tags: Many | None = None
@@ -59,8 +61,8 @@ class Wanted(Page):
 
 
 @router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
-def create(request: HttpRequest, data: NewAgent) -> dict[str, Any]:
-    """Make an agent."""
+def create(request: HttpRequest, data: NewAgent) -> AgentState:
+    """Create an agent."""
     check_model(settings_of(data).get("model", ""))
     with transaction.atomic():
         agent = make(request, data)
@@ -68,31 +70,44 @@ def create(request: HttpRequest, data: NewAgent) -> dict[str, Any]:
 
 
 @router.get("/agents/", auth=READ, response=list[AgentState], operation_id="list_agents")
-def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
+def index(request: HttpRequest, filters: Query[AgentFilters]) -> list[AgentDetails]:
     """Agents, the newest first."""
-    found = page_of(filtered(request, wanted), wanted, lambda text: ids.uuid_of("agent", text))
-    return agent_states(found, lookups.person(request))
+    agents = filtered(request, filters)
+    return details(page_of(agents, filters, lambda text: ids.uuid_of("agent", text)))
 
 
-def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Agent]:
+def filtered(request: HttpRequest, filters: AgentFilters) -> QuerySet[Agent]:
     agents: QuerySet[Agent] = Agent.objects.visible_to(lookups.person(request))
-    if wanted.name is not None:
-        agents = agents.filter(name=wanted.name)
-    if wanted.query_text:
-        agents = agents.filter(name__icontains=wanted.query_text)
-    identities = of_identities(request, wanted.identity_id, wanted.identifier_keys)
+    if filters.name is not None:
+        agents = agents.filter(name=filters.name)
+    if filters.query_text:
+        agents = agents.filter(name__icontains=filters.query_text)
+    identities = identities_named(request, filters.identity_id, filters.identifier_keys)
     if identities is not None:
         agents = agents.filter(identities__in=identities).distinct()
-    if wanted.last_stop_reason is not None:
-        ended = Run.objects.filter(reason=wanted.last_stop_reason)
+    if filters.last_stop_reason is not None:
+        ended = Run.objects.filter(reason=filters.last_stop_reason)
         agents = agents.filter(runs__in=ended).distinct()
-    tags = set(wanted.tags or [])
-    if tags and wanted.match_all_tags:
+    tags = set(filters.tags or [])
+    if tags and filters.match_all_tags:
         for tag in tags:
             agents = agents.filter(pk__in=AgentTag.objects.filter(tag=tag).values("agent"))
     elif tags:
         agents = agents.filter(pk__in=AgentTag.objects.filter(tag__in=tags).values("agent"))
     return agents
+
+
+@router.get(
+    "/blocks/{block_id}/agents",
+    auth=READ,
+    response=list[AgentState],
+    operation_id="list_agents_of_block",
+)
+def of_block(request: HttpRequest, block_id: str, page: Query[Page]) -> list[AgentDetails]:
+    """The agents that hold a block."""
+    agents = Agent.objects.visible_to(lookups.person(request))
+    agents = agents.filter(attachments__block=lookups.block(request, block_id))
+    return details(page_of(agents, page, lambda text: ids.uuid_of("agent", text)))
 
 
 @router.get("/agents/count", auth=READ, response=int, operation_id="count_agents")
@@ -102,14 +117,14 @@ def count(request: HttpRequest) -> int:
 
 
 @router.get("/agents/{agent_id}", auth=READ, response=AgentState, operation_id="retrieve_agent")
-def retrieve(request: HttpRequest, agent_id: str) -> dict[str, Any]:
+def retrieve(request: HttpRequest, agent_id: str) -> AgentState:
     """An agent."""
     return agent_state(lookups.agent(request, agent_id))
 
 
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
-def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, Any]:
-    """Change an agent. `tool_ids`, `block_ids` and `identity_ids` stand for all it is to have."""
+def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState:
+    """Change an agent. `tool_ids`, `block_ids` and `identity_ids` replace all that it has."""
     model = settings_of(data).get("model", "")
     if model != lookups.agent(request, agent_id).model:
         check_model(model)
@@ -123,16 +138,16 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
         if data.tool_ids is not None:
             changes["tools"] = named_tools(request, [], data.tool_ids)
         if data.tool_rules is not None or "tools" in changes:
-            given = agent.tool_rules if data.tool_rules is None else data.tool_rules
+            new_rules = agent.tool_rules if data.tool_rules is None else data.tool_rules
             held = changes.get("tools", agent.tools)
-            checked = checked_rules(given, held, strict=data.tool_rules is not None)
+            checked = checked_rules(new_rules, held, strict=data.tool_rules is not None)
             changes["tool_rules"] = rules.replaced(
                 [rule for rule in agent.tool_rules if rule["tool_name"] in held], checked
             )
-        valid(agent, changes)
+        validate(agent, changes)
         agent.configure(**changes)
         if data.identity_ids is not None:
-            holding_only(request, agent, data.identity_ids)
+            set_identities(request, agent, data.identity_ids)
         if data.tags is not None:
             AgentTag.put(agent, data.tags)
     return agent_state(lookups.agent(request, agent_id))
@@ -140,17 +155,17 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> dict[str, 
 
 @router.delete("/agents/{agent_id}", auth=WRITE, response=Done, operation_id="delete_agent")
 def delete(request: HttpRequest, agent_id: str) -> dict[str, str]:
-    """Delete an agent; in the page it can be brought back for 30 days."""
+    """Delete an agent; for 30 days it can be restored in the page."""
     agent = lookups.agent(request, agent_id)
     agent.trash()
     return {"message": f"Agent id={ids.named('agent', agent.pk)} successfully deleted"}
 
 
-# -- making one ------------------------------------------------------------------------------------
+# -- creating one ----------------------------------------------------------------------------------
 
 
 def make(request: HttpRequest, data: NewAgent) -> Agent:
-    """The agent, its blocks, its first messages."""
+    """The new agent, with its blocks and its first messages."""
     owner = lookups.person(request)
     plain = data.agent_type == PLAIN
     base = [name for name in BASE_TOOLS if not (plain and name == "send_message")]
@@ -161,30 +176,31 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
         settings["system_prompt"] = SPEAKS_BY_TOOL if "send_message" in tools else SYSTEM_PROMPT
     settings["tool_rules"] = checked_rules(data.tool_rules or [], tools, strict=True)
     name = settings.pop("name", "") or f"{random.choice(FIRST)}{random.choice(SECOND)}"
-    blocks = [made(owner, block) for block in data.memory_blocks or []]
-    refuse_twins([block.label for block in blocks])
-    valid(Agent(owner=owner), settings | {"name": name})
+    blocks = [new_block(owner, block) for block in data.memory_blocks or []]
+    refuse_equal_labels([block.label for block in blocks])
+    validate(Agent(owner=owner), settings | {"name": name})
     memory = BasicBlockMemory(blocks)
     agent = Agent.create(owner, name, memory, tools=tools, **settings)
     for block_id in data.block_ids or []:
         attach(agent, lookups.block(request, block_id))
     if data.identity_ids:
-        holding_only(request, agent, data.identity_ids)
+        set_identities(request, agent, data.identity_ids)
     if data.tags:
         AgentTag.put(agent, data.tags)
-    post_first(agent, data)
+    add_first_messages(agent, data)
     return agent
 
 
-def refuse_twins(labels: list[str]) -> None:
-    if twin := next((label for label in labels if labels.count(label) > 1), None):
-        raise invalid("memory_blocks", f"Two blocks have the label '{twin}'; each needs its own.")
+def refuse_equal_labels(labels: list[str]) -> None:
+    if label := next((label for label in labels if labels.count(label) > 1), None):
+        words = f"Two blocks have the label '{label}'; give each block a label of its own."
+        raise invalid("memory_blocks", words)
 
 
 def settings_of(data: AgentSettings) -> dict[str, Any]:
-    """The fields of an agent that were given."""
+    """The fields of an agent that the request sets."""
     config, embedding = data.llm_config or LlmConfig(), data.embedding_config or EmbeddingConfig()
-    given = {
+    settings = {
         "name": data.name,
         "description": data.description,
         "system_prompt": data.system,
@@ -193,19 +209,19 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def check_model(handle: str) -> None:
-    """422 where the model may not be chosen. It may take a moment: nothing is held meanwhile."""
+    """422 where the model may not be chosen. Call it outside of transactions: it can be slow."""
     try:
         check_choice(handle)
     except ValidationError as error:
         raise invalid("model", error.messages[0]) from None
 
 
-def valid(agent: Agent, changes: dict[str, Any]) -> None:
-    """ValidationError where a field cannot be so."""
+def validate(agent: Agent, changes: dict[str, Any]) -> None:
+    """ValidationError where a field cannot have its new value."""
     for field, value in changes.items():
         setattr(agent, field, value)
     names = {field.name for field in Agent._meta.fields}
@@ -213,23 +229,25 @@ def valid(agent: Agent, changes: dict[str, Any]) -> None:
 
 
 def named_tools(request: HttpRequest, names: list[str], tool_ids: list[str]) -> list[str]:
-    """The names of tools given by name and by id, each once; 422 where there is none."""
-    brought = built_in_tools()
-    by_id = {tool_id(name): name for name in brought}
-    found = dict.fromkeys(name for name in names if name in brought)
-    if others := [name for name in names if name not in brought]:
+    """The names of tools that are named or referred to by id, each once; 422 for an unknown one."""
+    built_in = built_in_tools()
+    found = dict.fromkeys(name for name in names if name in built_in)
+    if others := [name for name in names if name not in built_in]:
         own = set(lookups.tools(request).filter(name__in=others).values_list("name", flat=True))
         if missing := next((name for name in others if name not in own), None):
             raise invalid("tools", f"There is no tool '{missing}'; see GET /v1/tools/.")
         found |= dict.fromkeys(others)
-    for given in tool_ids:
-        found[by_id[given] if given in by_id else lookups.tool(request, given).name] = None
+    for tool_id in tool_ids:
+        found[lookups.tool_name(request, tool_id)] = None
     return list(found)
 
 
 def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[Any]:
-    """Rules as they are kept; 422 where they are not such, or, if not `strict`, without those for
-    tools that the agent has no more."""
+    """Rules as they are stored.
+
+    422 where one is wrong; if not `strict`, rules for tools that the agent no longer has are
+    dropped instead.
+    """
     kept = [{name: each for name, each in rule.items() if each is not None} for rule in given]
     if strict:
         if wrong := rules.wrong(kept, tools):
@@ -238,20 +256,12 @@ def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[A
     return [rule for rule in kept if not rules.wrong([rule], tools)]
 
 
-def post_first(agent: Agent, data: NewAgent) -> None:
-    """The messages a script has an agent begin with, as a run that is over."""
-    given = data.initial_message_sequence
-    if not given:
+def add_first_messages(agent: Agent, data: NewAgent) -> None:
+    """Store the messages that the agent starts with, as a run that has ended."""
+    messages = data.initial_message_sequence
+    if not messages:
         return
     try:
-        post_first_messages(agent, [(each.role, text_of(each.content)) for each in given])
+        post_first_messages(agent, [(each.role, text_of(each.content)) for each in messages])
     except ValidationError as error:
         raise invalid("initial_message_sequence", error.messages[0]) from None
-
-
-def of_block(request: HttpRequest, block: Block, wanted: Page) -> list[dict[str, Any]]:
-    """The person's agents that hold a block."""
-    agents = Agent.objects.visible_to(lookups.person(request))
-    agents = agents.filter(Q(attachments__block=block))
-    found = page_of(agents, wanted, lambda text: ids.uuid_of("agent", text))
-    return agent_states(found, lookups.person(request))

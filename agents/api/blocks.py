@@ -1,38 +1,39 @@
-"""Blocks: by themselves, and as an agent holds them, by label."""
+"""Blocks: by id, and by label in the agent that holds them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from ninja import Header, Query, Router
+from ninja import Header, Query
 
 from agents.models import Agent, Block, Editor, MemoryRefusal
 
 from . import ids, lookups
+from .agent_details import agent_state, core_memory_state
 from .auth import READ, WRITE
 from .cursors import Page, page_of, part_of
 from .errors import Refused, conflict
-from .identities import of_identities
+from .identities import identities_named
+from .json_router import JsonRouter
 from .schemas.agents import AgentState
 from .schemas.blocks import BlockChange, BlockState, CoreMemory, NewBlock
 from .schemas.fields import Done, Many, Short
-from .serializers import agent_state, block_id, block_state, core_memory_state
-from .versions import hold_expected, tagged
+from .versions import lock_expected, tagged
 
-router = Router(tags=["blocks"])
+router = JsonRouter(tags=["blocks"])
 IfMatch = Annotated[str | None, Header(alias="If-Match")]
 DEFAULT_LIMIT = 5000  # characters, where a script names no limit
 
 
-class Wanted(Page):
-    """Which blocks."""
+class BlockFilters(Page):
+    """Which blocks to list."""
 
     label: Short | None = None
     name: Short | None = None
@@ -44,38 +45,37 @@ class Wanted(Page):
     templates_only: bool = False
 
 
-# -- by themselves ---------------------------------------------------------------------------------
+# -- by id -----------------------------------------------------------------------------------------
 
 
 @router.post("/blocks/", auth=WRITE, response=BlockState, operation_id="create_block")
-def create(request: HttpRequest, data: NewBlock) -> dict[str, Any]:
-    """Make a block, which agents can then hold."""
-    block = made(lookups.person(request), data)
+def create(request: HttpRequest, data: NewBlock) -> Block:
+    """Create a block, which can then be attached to agents."""
+    block = new_block(lookups.person(request), data)
     block.full_clean(exclude=["owner"])
     block.save(force_insert=True)
-    return block_state(block)
+    return block
 
 
 @router.get("/blocks/", auth=READ, response=list[BlockState], operation_id="list_blocks")
-def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
+def index(request: HttpRequest, filters: Query[BlockFilters]) -> list[Block]:
     """Blocks, the newest first."""
-    found = page_of(filtered(request, wanted), wanted, lambda text: ids.uuid_of("block", text))
-    return [block_state(block) for block in found]
+    return page_of(filtered(request, filters), filters, lambda text: ids.uuid_of("block", text))
 
 
-def filtered(request: HttpRequest, wanted: Wanted) -> QuerySet[Block]:
-    exact = {"label": wanted.label, "name": wanted.name}
+def filtered(request: HttpRequest, filters: BlockFilters) -> QuerySet[Block]:
+    exact = {"label": filters.label, "name": filters.name}
     parts = {
-        "label__icontains": wanted.label_search,
-        "value__icontains": wanted.value_search,
-        "description__icontains": wanted.description_search,
+        "label__icontains": filters.label_search,
+        "value__icontains": filters.value_search,
+        "description__icontains": filters.description_search,
     }
-    given = {name: value for name, value in (exact | parts).items() if value is not None}
-    blocks = lookups.blocks(request).filter(**given)
-    identities = of_identities(request, wanted.identity_id, wanted.identifier_keys)
+    terms = {name: value for name, value in (exact | parts).items() if value is not None}
+    blocks = lookups.blocks(request).filter(**terms)
+    identities = identities_named(request, filters.identity_id, filters.identifier_keys)
     if identities is not None:
         blocks = blocks.filter(identities__in=identities).distinct()
-    return blocks.none() if wanted.templates_only else blocks  # there are no templates here
+    return blocks.none() if filters.templates_only else blocks  # there are no templates here
 
 
 @router.get("/blocks/count", auth=READ, response=int, operation_id="count_blocks")
@@ -85,30 +85,26 @@ def count(request: HttpRequest) -> int:
 
 
 @router.get("/blocks/{block_id}", auth=READ, response=BlockState, operation_id="retrieve_block")
-def retrieve(request: HttpRequest, response: HttpResponse, block_id: str) -> Any:
+def retrieve(request: HttpRequest, block_id: str) -> HttpResponse:
     """A block, with an ETag; 304 if that is the one in If-None-Match."""
-    return tagged(request, response, lookups.block(request, block_id))
+    return tagged(request, lookups.block(request, block_id))
 
 
 @router.patch("/blocks/{block_id}", auth=WRITE, response=BlockState, operation_id="modify_block")
 def modify(
-    request: HttpRequest,
-    response: HttpResponse,
-    block_id: str,
-    data: BlockChange,
-    if_match: IfMatch = None,
-) -> Any:
-    """Change a block, for all who hold it; 409 where If-Match or `version` name another."""
+    request: HttpRequest, block_id: str, data: BlockChange, if_match: IfMatch = None
+) -> HttpResponse:
+    """Change a block for all its agents; 409 if `If-Match` or `version` is not current."""
     block = lookups.block(request, block_id)
     change(request, block, data)
-    return tagged(request, response, block)
+    return tagged(request, block)
 
 
 @router.delete("/blocks/{block_id}", auth=WRITE, response=Done, operation_id="delete_block")
 def delete(request: HttpRequest, block_id: str) -> dict[str, str]:
-    """Delete a block for good; it leaves the agents that hold it first."""
+    """Delete a block permanently; it is detached from the agents that hold it."""
     block = lookups.block(request, block_id)
-    mine_only(request, block)
+    check_owner(request, block)
     done = {"message": f"Block id={ids.named('block', block.pk)} successfully deleted"}
     try:
         Block.objects.filter(pk=block.pk).discard(by=editor(request))
@@ -117,26 +113,13 @@ def delete(request: HttpRequest, block_id: str) -> dict[str, str]:
     return done
 
 
-@router.get(
-    "/blocks/{block_id}/agents",
-    auth=READ,
-    response=list[AgentState],
-    operation_id="list_agents_of_block",
-)
-def agents(request: HttpRequest, block_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
-    """The agents that hold a block."""
-    from .agents import of_block
-
-    return of_block(request, lookups.block(request, block_id), wanted)
-
-
 # -- of an agent -----------------------------------------------------------------------------------
 
 MEMORY = "/agents/{agent_id}/core-memory"
 
 
 @router.get(MEMORY, auth=READ, response=CoreMemory, operation_id="retrieve_core_memory")
-def core_memory(request: HttpRequest, agent_id: str) -> dict[str, Any]:
+def core_memory(request: HttpRequest, agent_id: str) -> CoreMemory:
     """An agent's core memory."""
     agent = lookups.agent(request, agent_id)
     return core_memory_state(agent, agent.core_memory())
@@ -145,10 +128,10 @@ def core_memory(request: HttpRequest, agent_id: str) -> dict[str, Any]:
 @router.get(
     f"{MEMORY}/blocks", auth=READ, response=list[BlockState], operation_id="list_core_memory_blocks"
 )
-def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
+def of_agent(request: HttpRequest, agent_id: str, page: Query[Page]) -> list[Block]:
     """An agent's blocks, in the order the model sees them."""
     held = lookups.agent(request, agent_id).core_memory()
-    return [block_state(block) for block in part_of(held, wanted, block_id)]
+    return part_of(held, page, lambda block: ids.named("block", block.pk))
 
 
 @router.get(
@@ -157,10 +140,10 @@ def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[d
     response=BlockState,
     operation_id="retrieve_core_memory_block",
 )
-def by_label(request: HttpRequest, response: HttpResponse, agent_id: str, block_label: str) -> Any:
+def by_label(request: HttpRequest, agent_id: str, block_label: str) -> HttpResponse:
     """An agent's block, with an ETag; 304 if that is the one in If-None-Match."""
     block = lookups.held_block(lookups.agent(request, agent_id), block_label)
-    return tagged(request, response, block)
+    return tagged(request, block)
 
 
 @router.patch(
@@ -171,16 +154,15 @@ def by_label(request: HttpRequest, response: HttpResponse, agent_id: str, block_
 )
 def modify_by_label(
     request: HttpRequest,
-    response: HttpResponse,
     agent_id: str,
     block_label: str,
     data: BlockChange,
     if_match: IfMatch = None,
-) -> Any:
-    """Change an agent's block; 409 where If-Match or `version` name another."""
+) -> HttpResponse:
+    """Change an agent's block; 409 if `If-Match` or `version` is not current."""
     block = lookups.held_block(lookups.agent(request, agent_id), block_label)
     change(request, block, data)
-    return tagged(request, response, block)
+    return tagged(request, block)
 
 
 @router.patch(
@@ -189,8 +171,8 @@ def modify_by_label(
     response=AgentState,
     operation_id="attach_block",
 )
-def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
-    """Have an agent hold a block."""
+def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> AgentState:
+    """Attach a block to an agent."""
     agent = lookups.agent(request, agent_id)
     attach(agent, lookups.block(request, block_id))
     return agent_state(agent)
@@ -202,8 +184,8 @@ def attach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str
     response=AgentState,
     operation_id="detach_block",
 )
-def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str, Any]:
-    """Take a block from an agent; the block stays."""
+def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> AgentState:
+    """Detach a block from an agent; the block itself is kept."""
     agent = lookups.agent(request, agent_id)
     agent.detach(lookups.block(request, block_id))
     return agent_state(agent)
@@ -212,8 +194,8 @@ def detach_block(request: HttpRequest, agent_id: str, block_id: str) -> dict[str
 # -- verbs -----------------------------------------------------------------------------------------
 
 
-def made(owner: User, data: NewBlock) -> Block:
-    """A block that is neither checked nor stored yet."""
+def new_block(owner: User, data: NewBlock) -> Block:
+    """A block that is not checked or stored yet."""
     return Block(
         owner=owner,
         label=data.label,
@@ -228,20 +210,20 @@ def made(owner: User, data: NewBlock) -> Block:
 
 
 def attach(agent: Agent, block: Block) -> None:
-    """Hold a block; 409 where its label is taken, or it is no longer shared."""
+    """Attach a block; 409 if its label is taken or it is no longer shared."""
     with conflicts():
         agent.attach(block)
 
 
 def hold_only(agent: Agent, blocks: list[Block]) -> None:
-    """Hold just these blocks; 409 as for `attach`."""
+    """Attach these blocks and no others; 409 as for `attach`."""
     with conflicts():
         agent.hold_only(blocks)
 
 
 @contextmanager
 def conflicts() -> Iterator[None]:
-    """409 where a block cannot be held."""
+    """409 where a block cannot be attached."""
     try:
         yield
     except ValidationError as error:
@@ -251,25 +233,26 @@ def conflicts() -> Iterator[None]:
 
 
 def editor(request: HttpRequest) -> Editor:
-    """The person who asks, as a script writes for them."""
+    """The person who asks, as the author of edits through the API."""
     return Editor.person(lookups.person(request), Editor.API)
 
 
-def mine_only(request: HttpRequest, block: Block) -> None:
-    """403 where a block was only given to the person."""
+def check_owner(request: HttpRequest, block: Block) -> None:
+    """403 where the block belongs to another person, who shared it."""
     if block.owner_id != lookups.person(request).pk:
-        raise Refused(403, f"The block '{block.label}' is somebody else's; they can change that.")
+        words = f"The block '{block.label}' belongs to another person; only they can do this."
+        raise Refused(403, words)
 
 
 def change(request: HttpRequest, block: Block, data: BlockChange) -> None:
-    """Change settings, value or both at once; what is null stays as it is."""
-    given = data.model_dump(exclude_none=True)
-    if "template_name" in given:
-        given.setdefault("name", given["template_name"])
-    settings = {name: given[name] for name in Block.SETTINGS if name in given}
+    """Change settings, value or both at once; null leaves a field as it is."""
+    changes = data.model_dump(exclude_none=True)
+    if "template_name" in changes:
+        changes.setdefault("name", changes["template_name"])
+    settings = {name: changes[name] for name in Block.SETTINGS if name in changes}
     if settings:
-        mine_only(request, block)
+        check_owner(request, block)
     by = editor(request)
     with transaction.atomic():
-        hold_expected(request, block, data.version, by)
+        lock_expected(request, block, data.version, by)
         block.configure(value=data.value, by=by, **settings)

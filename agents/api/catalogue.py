@@ -1,4 +1,4 @@
-"""What there is: health, models, tags."""
+"""Health, models and tags."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Query
 
 from agents.llm import Endpoint, ModelError, default_endpoint, default_model
 from agents.llm.embeddings import embedding_model
@@ -16,18 +16,19 @@ from agents.llm.windows import window_of
 from agents.models import AgentTag, EmbeddingModel
 
 from . import lookups
+from .agent_details import EMBEDDING_DIM
 from .auth import READ
-from .cursors import Page, part_of
+from .cursors import Page, ordered, part_of
+from .json_router import JsonRouter
 from .schemas.catalogue import EmbeddingModelState, Health, ModelState
 from .schemas.fields import Short
-from .serializers import EMBEDDING_DIM
 
-router = Router(tags=["catalogue"])
-VERSION = "0.16.8"  # of the wire, which SDKs may look at
+router = JsonRouter(tags=["catalogue"])
+VERSION = "0.16.8"  # of Letta's API, which SDKs may look at
 
 
-class WantedTags(Page):
-    """Which tags; by name, A to Z."""
+class TagFilters(Page):
+    """Which tags to list; A to Z."""
 
     name: Short | None = None
     query_text: Short | None = None
@@ -35,28 +36,28 @@ class WantedTags(Page):
 
 @router.get("/health/", response=Health, auth=None, operation_id="check_health")
 def health(request: HttpRequest) -> dict[str, str]:
-    """That the server answers, and which version of the wire it speaks."""
+    """That the server answers, and which version of Letta's API it follows."""
     return {"version": VERSION, "status": "ok"}
 
 
 @router.get("/models/", auth=READ, response=list[ModelState], operation_id="list_models")
 def models(request: HttpRequest) -> list[dict[str, Any]]:
-    """The models that can answer; the first is the usual one."""
+    """The models that can answer; the first is the default."""
     default = default_endpoint()
     endpoints = {default.name: default} | named_endpoints()
-    found = [model_state(each, name) for each in endpoints.values() for name in names(each)]
+    states = [model_state(each, name) for each in endpoints.values() for name in names(each)]
     try:
         first = f"{default.name}/{default_model(default)}"
     except ModelError:
-        return found
-    return sorted(found, key=lambda state: state["handle"] != first)
+        return states
+    return sorted(states, key=lambda state: state["handle"] != first)
 
 
 def names(endpoint: Endpoint) -> list[str]:
-    """The endpoint's models; what is usual there if it does not say."""
+    """The endpoint's models; only its default one if it does not list them."""
     try:
-        usual = default_model(endpoint)
-        return list(dict.fromkeys([usual, *([] if endpoint.is_demo else known_models(endpoint))]))
+        default = default_model(endpoint)
+        return list(dict.fromkeys([default, *([] if endpoint.is_demo else known_models(endpoint))]))
     except ModelError:
         return []
 
@@ -82,11 +83,11 @@ def model_state(endpoint: Endpoint, name: str) -> dict[str, Any]:
     operation_id="list_embedding_models",
 )
 def embedding_models(request: HttpRequest) -> list[dict[str, Any]]:
-    """The model that makes vectors, where one is set."""
-    where = embedding_model()
-    if where is None:
+    """The embedding model, if one is set."""
+    model = embedding_model()
+    if model is None:
         return []
-    endpoint, name = where
+    endpoint, name = model
     known = EmbeddingModel.objects.filter(name__endswith=name).order_by("-pk").first()
     return [
         {
@@ -108,19 +109,17 @@ def embedding_models(request: HttpRequest) -> list[dict[str, Any]]:
     operation_id="list_embeddings",
 )
 def embeddings(request: HttpRequest) -> list[dict[str, Any]]:
-    """The same, where some SDKs look for it."""
+    """The same, at the address that some SDKs use."""
     return embedding_models(request)
 
 
 @router.get("/tags/", auth=READ, response=list[str], operation_id="list_tags")
-def tags(request: HttpRequest, wanted: Query[WantedTags]) -> list[str]:
+def tags(request: HttpRequest, filters: Query[TagFilters]) -> list[str]:
     """The tags of a person's agents."""
     user = lookups.person(request)
     rows: QuerySet[AgentTag] = AgentTag.objects.filter(agent__owner=user, agent__deleted_at=None)
-    searched = wanted.query_text or wanted.name
+    searched = filters.query_text or filters.name
     if searched:
         rows = rows.filter(tag__icontains=searched)
-    found = sorted(set(rows.values_list("tag", flat=True)))
-    if request.GET.get("order") == "desc":
-        found.reverse()
-    return part_of(found, wanted, lambda tag: tag)
+    names = sorted(set(rows.values_list("tag", flat=True)))
+    return part_of(ordered(request, names), filters, lambda tag: tag)

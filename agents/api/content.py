@@ -1,4 +1,4 @@
-"""What a message says, of the forms in which SDKs write it."""
+"""The text of a message, in the forms in which SDKs write it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .errors import invalid
 def text_of(content: str | list[dict[str, Any]] | None, field: str = "messages") -> str:
     """The text of a message: a string, or a list of `{"type": "text", "text": …}`.
 
-    422 for a part that is no text: there is nobody here to look at a picture.
+    422 for a part that is not text: pictures cannot be read here.
     """
     if content is None:
         raise invalid(field, "The message is empty; give its 'content'.")
@@ -23,13 +23,13 @@ def text_of(content: str | list[dict[str, Any]] | None, field: str = "messages")
     texts = []
     for part in content:
         if part.get("type", "text") != "text" or not isinstance(part.get("text"), str):
-            raise invalid(field, "Only parts of type 'text' can be taken, each with its 'text'.")
+            raise invalid(field, "Only parts of type 'text' are supported, each with its 'text'.")
         texts.append(part["text"])
     return "\n".join(texts)
 
 
-def valid(text: str) -> str:
-    """A message's text as it can be stored; 422 for one that cannot be."""
+def checked_text(text: str) -> str:
+    """A message's text as it is stored; 422 if it cannot be."""
     try:
         return checked(text)
     except ValidationError as error:

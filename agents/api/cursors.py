@@ -1,4 +1,4 @@
-"""Lists in pages: `limit`, and `after` or `before` an id, which must always get on.
+"""Lists in pages: `limit`, and `after` or `before` an id. Paging must always come to an end.
 
 A list has an order of its own; `after` is what follows in it, `before` what precedes. The newest
 SDK asks for what comes after the last id until it is given an empty list.
@@ -12,17 +12,17 @@ from typing import Annotated, Any, TypeVar
 from django.db import models
 from django.db.models import Q
 from django.http import HttpRequest
-from ninja import Query
 from pydantic import BaseModel, Field
 
 from .schemas.fields import Order, Short
 
+Item = TypeVar("Item")
 Row = TypeVar("Row", bound=models.Model)
 MOST = 1000  # on a page
 
 
 class Page(BaseModel):
-    """Which part of a list is wanted."""
+    """Which part of a list to return."""
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 50
     after: Short | None = None
@@ -31,12 +31,9 @@ class Page(BaseModel):
     ascending: bool | None = None
 
     @property
-    def rises(self) -> bool:
+    def ascends(self) -> bool:
         """Whether the oldest comes first."""
         return self.order == "asc" if self.ascending is None else self.ascending
-
-
-Paging = Query[Page]
 
 
 def page_of(
@@ -44,19 +41,19 @@ def page_of(
 ) -> list[Row]:
     """The rows of a page, ordered by the field `by` and then by key.
 
-    `key` reads a key off an id. A cursor that names no row there gives nothing, so that whoever
-    goes through a list from which rows vanish comes to an end.
+    `key` reads a key from an id. A cursor whose row does not exist gives an empty page, so that
+    paging ends even if rows are deleted meanwhile.
     """
-    rises = page.rises
+    ascends = page.ascends
     for cursor, later in ((page.after, True), (page.before, False)):
         if cursor is None:
             continue
         at = rows.model._default_manager.filter(pk=key(cursor)).values_list(by, flat=True).first()
         if at is None:
             return []
-        rows = rows.filter(beyond(by, at, key(cursor), up=rises == later))
+        rows = rows.filter(beyond(by, at, key(cursor), up=ascends == later))
     backwards = page.before is not None and page.after is None
-    sign = "" if rises != backwards else "-"
+    sign = "" if ascends != backwards else "-"
     found = list(rows.order_by(f"{sign}{by}", f"{sign}pk")[: page.limit])
     return found[::-1] if backwards else found
 
@@ -68,8 +65,8 @@ def beyond(by: str, at: Any, pk: Any, *, up: bool) -> Q:
     return Q(**{f"{by}__{side}e": at}) & here  # which an index on `by` can be walked for
 
 
-def part_of(items: list[Any], page: Page, id_of: Callable[[Any], str]) -> list[Any]:
-    """The same for a list that is at hand, in its own order."""
+def part_of(items: list[Item], page: Page, id_of: Callable[[Item], str]) -> list[Item]:
+    """The same for a list in memory, in its own order."""
     ids = [id_of(item) for item in items]
     for cursor in (page.after, page.before):
         if cursor is not None and cursor not in ids:
@@ -81,6 +78,6 @@ def part_of(items: list[Any], page: Page, id_of: Callable[[Any], str]) -> list[A
     return items[first:last][: page.limit]
 
 
-def ordered(request: HttpRequest, items: list[Any]) -> list[Any]:
-    """Oldest first, but where the request asks for the other order."""
+def ordered(request: HttpRequest, items: list[Item]) -> list[Item]:
+    """Oldest first, unless the request asks for the other order."""
     return items[::-1] if request.GET.get("order") == "desc" else items

@@ -1,8 +1,8 @@
-"""Recall memory in pages: an agent's messages between two cursors, as the wire has them."""
+"""Recall memory in pages: an agent's messages between two cursors, in the SDKs' form."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,19 +10,19 @@ from agents.models import Agent, Message
 
 from . import ids
 from .cursors import MOST
-from .messages_out import convert, system_message
+from .messages_out import ApiMessage, convert, system_message
 from .schemas.fields import Order, Short
-from .schemas.messages import Told
+from .schemas.messages import MessageOptions
 
-Place = tuple[int, int]  # a row's number, and a part of it
-START: Place = (0, 0)  # where the system message stands
+Place = tuple[int, int]  # the number of a row, and which part of it
+START: Place = (0, 0)  # of the system message
 
 
-class Wanted(Told):
-    """Which messages, and how they are shown.
+class MessagePage(MessageOptions):
+    """Which messages to list, and how they are shown.
 
-    Without an order and a cursor, the newest, the oldest of them first. The system message comes
-    before all that was said: a page that begins with the conversation begins with it.
+    Without an order and a cursor: the newest messages, oldest first. The system message comes
+    before all others, so it starts the page that the conversation starts on.
     """
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 100
@@ -31,83 +31,78 @@ class Wanted(Told):
     order: Order | None = None
 
 
-def page(agent: Agent, wanted: Wanted) -> list[dict[str, Any]]:
-    """The messages wanted, in the order wanted; none where a cursor is not the agent's."""
-    after, before = (cursor(agent, each) for each in (wanted.after, wanted.before))
-    if (wanted.after and not after) or (wanted.before and not before):
+def page_of_messages(agent: Agent, page: MessagePage) -> list[ApiMessage]:
+    """The messages of a page, in its order; none if a cursor names no message of the agent."""
+    after, before = (place_of(agent, each) for each in (page.after, page.before))
+    if (page.after and not after) or (page.before and not before):
         return []
-    falls = wanted.order == "desc"
-    lower, upper = (before, after) if falls else (after, before)
-    # a page lies next to its cursor; without one it is the first, or, without an order, the last
-    newest = not falls
+    descends = page.order == "desc"
+    lower, upper = (before, after) if descends else (after, before)
+    # a page is next to its cursor; without one it is the first, or, without an order, the last
+    newest = not descends
     if after or not before:
-        newest = falls or not (wanted.order or after)
-    found = between(agent, lower, upper, wanted, newest=newest)
-    return found[::-1] if falls else found
+        newest = descends or not (page.order or after)
+    messages = between(agent, lower, upper, page, newest=newest)
+    return messages[::-1] if descends else messages
 
 
-def cursor(agent: Agent, given: str | None) -> Place | None:
-    """Where a message stands; None where it is not the agent's."""
-    if given is None:
+def place_of(agent: Agent, message_id: str | None) -> Place | None:
+    """The place of a message; None if the agent has no such message."""
+    if message_id is None:
         return None
-    if given == ids.system_message(agent.pk):
+    if message_id == ids.system_message(agent.pk):
         return START
-    pk, part = ids.part_of("message", given)
+    pk, part = ids.part_of("message", message_id)
     number = Message.objects.filter(agent=agent, pk=pk).values_list("number", flat=True).first()
     return None if number is None else (number, part)
 
 
 def between(
-    agent: Agent, lower: Place | None, upper: Place | None, wanted: Wanted, *, newest: bool
-) -> list[dict[str, Any]]:
+    agent: Agent, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
+) -> list[ApiMessage]:
     """At most `limit` messages between two, the oldest first; from the newer end if `newest`."""
-    begins = lower is None and upper != START and kept(wanted, "system_message")
-    if begins and not newest:
-        wanted = wanted.model_copy(update={"limit": wanted.limit - 1})
-        return [system_message(agent), *said(agent, lower, upper, wanted, newest=newest)]
-    found = said(agent, lower, upper, wanted, newest=newest)
-    if begins and len(found) < wanted.limit:
-        return [system_message(agent), *found]
-    return found
+    starts = lower is None and upper != START and page.includes("system_message")
+    if starts and not newest:
+        page = page.model_copy(update={"limit": page.limit - 1})
+        return [system_message(agent), *stored(agent, lower, upper, page, newest=newest)]
+    messages = stored(agent, lower, upper, page, newest=newest)
+    if starts and len(messages) < page.limit:
+        return [system_message(agent), *messages]
+    return messages
 
 
-def said(
-    agent: Agent, lower: Place | None, upper: Place | None, wanted: Wanted, *, newest: bool
-) -> list[dict[str, Any]]:
+def stored(
+    agent: Agent, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
+) -> list[ApiMessage]:
     """The same without the system message.
 
-    Rows are read in batches, as one may be none, one or several messages.
+    Rows are read in batches, because a row can be no message, one, or several.
     """
     rows = Message.objects.filter(agent=agent, aside=False)
     if lower:
         rows = rows.filter(number__gte=lower[0])
     if upper:
         rows = rows.filter(number__lte=upper[0])
-    found: list[dict[str, Any]] = []
-    step = wanted.limit + 10
-    while len(found) < wanted.limit:
+    messages: list[ApiMessage] = []
+    step = page.limit + 10
+    while len(messages) < page.limit:
         batch = list(rows.order_by("-number" if newest else "number")[:step])
         if not batch:
             break
         last = batch[-1].number
         rows = rows.filter(number__lt=last) if newest else rows.filter(number__gt=last)
         numbers = {row.pk: row.number for row in batch}
-        wires = convert(batch[::-1] if newest else batch, agent, wanted)
-        wires = [wire for wire in wires if inside(wire, numbers, lower, upper)]
-        found = [*wires, *found] if newest else [*found, *wires]
+        more = convert(batch[::-1] if newest else batch, agent, page)
+        more = [message for message in more if inside(message, numbers, lower, upper)]
+        messages = [*more, *messages] if newest else [*messages, *more]
         if len(batch) < step:
             break
-    return found[-wanted.limit :] if newest else found[: wanted.limit]
-
-
-def kept(told: Told, kind: str) -> bool:
-    """Whether messages of a type are wanted."""
-    return not told.include_return_message_types or kind in told.include_return_message_types
+    return messages[-page.limit :] if newest else messages[: page.limit]
 
 
 def inside(
-    wire: dict[str, Any], numbers: dict[int, int], lower: Place | None, upper: Place | None
+    message: ApiMessage, numbers: dict[int, int], lower: Place | None, upper: Place | None
 ) -> bool:
-    pk, part = ids.part_of("message", wire["id"])
+    pk, part = ids.part_of("message", message["id"])
     place = (numbers[pk], part)
     return (lower is None or place > lower) and (upper is None or place < upper)

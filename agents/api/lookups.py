@@ -1,4 +1,4 @@
-"""Rows that a request names, always from among the person's own; 404 for all others."""
+"""The rows that a request names, if the person may see them; 404 for all others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from django.http import HttpRequest
 from agents.models import Agent, Block, Identity, Message, Passage, Run, Step, Tool
 
 from . import ids
+from .built_in_tools import names_by_id
 from .errors import not_found
 
 
 def person(request: HttpRequest) -> User:
-    """Who is asking, as the door has found."""
+    """Who makes the request, as `auth` found out."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
@@ -27,6 +28,7 @@ def agent(request: HttpRequest, given: str) -> Agent:
 
 
 def blocks(request: HttpRequest) -> QuerySet[Block]:
+    """The person's own blocks, and those shared with them."""
     return Block.objects.usable_by(person(request))
 
 
@@ -47,6 +49,17 @@ def held_block(agent: Agent, label: str) -> Block:
 
 def tools(request: HttpRequest) -> QuerySet[Tool]:
     return Tool.objects.visible_to(person(request))
+
+
+def built_in_name(tool_id: str) -> str | None:
+    """The name of the built-in tool with this id; None for any other id."""
+    key = ids.known("tool", tool_id)
+    return names_by_id().get(key) if key else None
+
+
+def tool_name(request: HttpRequest, tool_id: str) -> str:
+    """The name of a built-in tool, or of one of the person's own."""
+    return built_in_name(tool_id) or tool(request, tool_id).name
 
 
 def tool(request: HttpRequest, given: str) -> Tool:

@@ -1,43 +1,41 @@
-"""Messages: sent and answered, listed, searched, changed; runs cancelled, an agent reset."""
+"""Messages: sent, listed, searched and changed; runs cancelled, an agent's messages reset."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from ninja import Query, Router
+from ninja import Query
 
 from agents.models import Run
 from agents.models.conversation import reset_messages, rewrite_message
 
 from . import ids, lookups
+from .agent_details import agent_state
 from .auth import CHAT, READ, WRITE
-from .content import text_of, valid
+from .content import checked_text, text_of
 from .errors import conflict, invalid, not_found
-from .list_messages import Wanted, page
+from .json_router import JsonRouter, json_response
+from .list_messages import MessagePage, page_of_messages
 from .messages_out import convert
 from .responses import stream, whole
-from .run_serializers import run_state
 from .schemas.agents import AgentState
 from .schemas.fields import Json
 from .schemas.messages import (
-    Cancelling,
+    CancelRuns,
     MessageChange,
+    MessageOptions,
     MessageSearch,
     MessageState,
-    Request,
-    Resetting,
+    ResetMessages,
     Response,
-    Told,
+    SendMessages,
 )
 from .schemas.runs import RunState
-from .searching import flat, searched
-from .sending import begun
-from .serializers import agent_state
+from .searching import flat, search_messages
+from .sending import start_run
 
-router = Router(tags=["messages"])
+router = JsonRouter(tags=["messages"])
 AGENT = "/agents/{agent_id}"
 STREAM = {
     "responses": {
@@ -61,12 +59,12 @@ STREAM = {
     operation_id="create_messages",
     openapi_extra=STREAM,
 )
-def create(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBase:
-    """Send messages and wait for what is said; as a stream with `streaming`.
+def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpResponseBase:
+    """Send messages and wait for the answer; with `streaming`, as a stream.
 
-    With a header `Idempotency-Key` the same request again gives the same run; another one 409.
+    With a header `Idempotency-Key` the same request gives the same run; a different one gives 409.
     """
-    run = begun(request, agent_id, data)
+    run = start_run(request, agent_id, data)
     if data.streaming:
         return stream(request, run, data, tokens=data.stream_tokens, pings=data.include_pings)
     return whole(request, run, data)
@@ -79,48 +77,50 @@ def create(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBa
     operation_id="stream_messages",
     openapi_extra={"responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}},
 )
-def create_stream(request: HttpRequest, agent_id: str, data: Request) -> HttpResponseBase:
-    """Send messages and get what is said as it is said: server-sent events, `data:` lines only."""
-    run = begun(request, agent_id, data)
+def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpResponseBase:
+    """Send messages and stream the answer: server-sent events with `data:` lines only."""
+    run = start_run(request, agent_id, data)
     return stream(request, run, data, tokens=data.stream_tokens, pings=data.include_pings)
 
 
 @router.post(f"{AGENT}/messages/async", auth=CHAT, response=RunState, operation_id="send_async")
-def create_async(request: HttpRequest, agent_id: str, data: Request) -> dict[str, Any]:
-    """Send messages and wait for nothing: the answer is the run, to look at later."""
-    return run_state(begun(request, agent_id, data))
+def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
+    """Send messages without waiting; the answer is the run, which can be read later."""
+    return start_run(request, agent_id, data)
 
 
-# -- looking ---------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 
 @router.get(
     f"{AGENT}/messages",
     auth=READ,
     response=list[MessageState],
-    exclude_unset=True,
     operation_id="list_messages",
 )
-def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[dict[str, Any]]:
-    """What was said."""
-    return page(lookups.agent(request, agent_id), wanted)
+def index(request: HttpRequest, agent_id: str, page: Query[MessagePage]) -> HttpResponse:
+    """An agent's messages."""
+    return json_response(page_of_messages(lookups.agent(request, agent_id), page))
 
 
 @router.post("/messages/search", auth=READ, response=list[Json], operation_id="search_all_messages")
-def search(request: HttpRequest, data: MessageSearch) -> list[dict[str, Any]]:
-    """The messages that fit a query best, by words and, where a model is set, by meaning."""
-    return [flat(each) for each in searched(request, data)]
+def search(request: HttpRequest, data: MessageSearch) -> HttpResponse:
+    """The messages that match best, by words and, if an embedding model is set, by meaning."""
+    return json_response([flat(result) for result in search_messages(request, data)])
 
 
 @router.post(
     "/agents/messages/search", auth=READ, response=list[Json], operation_id="search_messages"
 )
-def search_older(request: HttpRequest, data: MessageSearch) -> list[dict[str, Any]]:
+def search_older(request: HttpRequest, data: MessageSearch) -> HttpResponse:
     """The same, in the form of older SDKs."""
-    return [
-        {"message": message, "embedded_text": said, "rrf_score": score or 0.0}
-        for message, said, score, _ in searched(request, data)
-    ]
+    results = search_messages(request, data)
+    return json_response(
+        [
+            {"message": each.message, "embedded_text": each.text, "rrf_score": each.score or 0.0}
+            for each in results
+        ]
+    )
 
 
 # -- changing --------------------------------------------------------------------------------------
@@ -130,58 +130,57 @@ def search_older(request: HttpRequest, data: MessageSearch) -> list[dict[str, An
     f"{AGENT}/messages/{{message_id}}",
     auth=WRITE,
     response=MessageState,
-    exclude_unset=True,
     operation_id="modify_message",
 )
 def modify(
     request: HttpRequest, agent_id: str, message_id: str, data: MessageChange
-) -> dict[str, Any]:
-    """Change what was said in the past; the agent's next step sees it so.
+) -> HttpResponse:
+    """Change a past message; the agent sees the new text from its next step on.
 
-    A step that sent the message as it was can then no longer show its request as proven.
+    The requests that contained the old text can then no longer be shown as proven.
     """
     agent = lookups.agent(request, agent_id)
     if message_id == ids.system_message(agent.pk):
-        words = "The system message is compiled of the agent's 'system' and its memory"
-        raise conflict(f"{words}; change those.")
+        words = "The system message is compiled from the agent's 'system' and its memory"
+        raise conflict(f"{words}; change those instead.")
     row = lookups.message(agent, message_id)
     if data.content is None and data.reasoning is None:
-        raise invalid("content", "Nothing was given to change; give 'content' or 'reasoning'.")
-    content = None if data.content is None else valid(text_of(data.content, "content"))
+        raise invalid("content", "There is nothing to change; give 'content' or 'reasoning'.")
+    content = None if data.content is None else checked_text(text_of(data.content, "content"))
     try:
         rewrite_message(row, content=content, reasoning=data.reasoning)
     except ValidationError as error:
         raise conflict(error.messages[0]) from None
-    wires = convert([row], agent, Told())
-    same = next((wire for wire in wires if wire["id"] == message_id), None)
-    if shown := same or next(iter(wires), None):
-        return shown
-    raise not_found("message", message_id)
+    messages = convert([row], agent, MessageOptions())
+    messages.sort(key=lambda message: message["id"] != message_id)  # the one that was named first
+    if not messages:
+        raise not_found("message", message_id)
+    return json_response(messages[0])
 
 
 @router.post(
     f"{AGENT}/messages/cancel", auth=CHAT, response=dict[str, str], operation_id="cancel_runs"
 )
-def cancel(request: HttpRequest, agent_id: str, data: Cancelling | None = None) -> dict[str, str]:
-    """Stop the run that goes on and take back those that wait; or only those of `run_ids`."""
+def cancel(request: HttpRequest, agent_id: str, data: CancelRuns | None = None) -> dict[str, str]:
+    """Stop the current run and withdraw those in the queue, or only those of `run_ids`."""
     agent = lookups.agent(request, agent_id)
     runs = agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED])
     if data and data.run_ids is not None:
         runs = runs.filter(pk__in=[ids.key_of("run", each) for each in data.run_ids])
-    told = {}
-    for run in sorted(runs, key=lambda run: -run.pk):  # those that wait, before one begins
+    statuses = {}
+    for run in sorted(runs, key=lambda run: -run.pk):  # the queue first, so that none starts
         run_id = ids.numbered("run", run.pk)
         if not (run.status == Run.Status.QUEUED and run.withdraw()):
             run.stop()
-        told[run_id] = "cancelled"
-    return told
+        statuses[run_id] = "cancelled"
+    return statuses
 
 
 @router.patch(
     f"{AGENT}/reset-messages", auth=WRITE, response=AgentState, operation_id="reset_messages"
 )
-def reset(request: HttpRequest, agent_id: str, data: Resetting | None = None) -> dict[str, Any]:
-    """Forget all that was said, for good; memory stays. 409 while a run goes on."""
+def reset(request: HttpRequest, agent_id: str, data: ResetMessages | None = None) -> AgentState:
+    """Delete all messages permanently; memory is kept. 409 while a run has not ended."""
     if not reset_messages(lookups.agent(request, agent_id)):
-        raise conflict("A run of the agent goes on; cancel it first, or wait until it ends.")
+        raise conflict("The agent is running; cancel the run first, or wait until it ends.")
     return agent_state(lookups.agent(request, agent_id))

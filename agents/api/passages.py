@@ -1,4 +1,4 @@
-"""Archival memory: passages put away, looked up, changed and deleted."""
+"""Archival memory: passages stored, searched, changed and deleted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Query
 from pydantic import BaseModel, Field
 
 from agents.models import Editor, Passage
@@ -16,24 +16,24 @@ from agents.search.scope import Passages
 from . import ids, lookups
 from .auth import READ, WRITE
 from .cursors import MOST, Page, page_of
+from .json_router import JsonRouter
 from .schemas.fields import Done, Many
-from .schemas.passages import FoundPassages, NewPassage, PassageChange, PassageState
-from .serializers import passage_state
+from .schemas.passages import NewPassage, PassageChange, PassageResults, PassageState
 
-router = Router(tags=["archival memory"])
+router = JsonRouter(tags=["archival memory"])
 MEMORY = "/agents/{agent_id}/archival-memory"
 
 
-class Wanted(Page):
-    """Which passages; the oldest come first."""
+class PassageFilters(Page):
+    """Which passages to list; the oldest come first."""
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 100
     search: Annotated[str, Field(max_length=10_000)] | None = None
     ascending: bool | None = True
 
 
-class Search(BaseModel):
-    """What to look for, and among what."""
+class PassageSearch(BaseModel):
+    """What to search for, and in which passages."""
 
     query: Annotated[str, Field(max_length=10_000)]
     top_k: Annotated[int, Field(ge=1, le=100)] | None = None
@@ -44,46 +44,35 @@ class Search(BaseModel):
 
 
 @router.get(MEMORY, auth=READ, response=list[PassageState], operation_id="list_passages")
-def index(request: HttpRequest, agent_id: str, wanted: Query[Wanted]) -> list[dict[str, Any]]:
-    """An agent's passages, the oldest first; with `search` the best found first."""
+def index(request: HttpRequest, agent_id: str, filters: Query[PassageFilters]) -> list[Passage]:
+    """An agent's passages, the oldest first; with `search` the best match first."""
     agent = lookups.agent(request, agent_id)
-    if wanted.search:
-        found = hybrid.search(Passages(agent), wanted.search, min(wanted.limit, 100))
-        return [passage_state(row) for row, _ in found.rows]
+    if filters.search:
+        results = hybrid.search(Passages(agent), filters.search, min(filters.limit, 100))
+        return [row for row, _ in results.rows]
     rows = Passage.objects.filter(agent=agent)
-    found_rows = page_of(rows, wanted, lambda text: ids.key_of("passage", text))
-    return [passage_state(row) for row in found_rows]
+    return page_of(rows, filters, lambda text: ids.key_of("passage", text))
 
 
 @router.post(MEMORY, auth=WRITE, response=list[PassageState], operation_id="create_passage")
-def create(request: HttpRequest, agent_id: str, data: NewPassage) -> list[dict[str, Any]]:
-    """Put a text away. The answer is a list, as the wire has it, with this one passage."""
+def create(request: HttpRequest, agent_id: str, data: NewPassage) -> list[Passage]:
+    """Store a passage. The answer is a list with this one passage, as the SDKs expect."""
     agent = lookups.agent(request, agent_id)
     by = Editor.person(lookups.person(request), Editor.API)
-    made = Passage.insert(agent, data.text, data.tags, by=by, created_at=aware(data.created_at))
-    return [passage_state(made)]
+    return [Passage.insert(agent, data.text, data.tags, by=by, created_at=aware(data.created_at))]
 
 
-@router.get(f"{MEMORY}/search", auth=READ, response=FoundPassages, operation_id="search_passages")
-def search(request: HttpRequest, agent_id: str, wanted: Query[Search]) -> dict[str, Any]:
-    """The passages that fit a query best, by words and, where a model is set, by meaning."""
+@router.get(f"{MEMORY}/search", auth=READ, response=PassageResults, operation_id="search_passages")
+def search(request: HttpRequest, agent_id: str, query: Query[PassageSearch]) -> dict[str, Any]:
+    """The passages that match best, by words and, if an embedding model is set, by meaning."""
     scope = Passages(
         lookups.agent(request, agent_id),
-        aware(wanted.start_datetime),
-        aware(wanted.end_datetime),
-        tuple(wanted.tags or ()),
-        wanted.tag_match_mode == "all",
+        aware(query.start_datetime),
+        aware(query.end_datetime),
+        tuple(query.tags or ()),
+        query.tag_match_mode == "all",
     )
-    found = hybrid.search(scope, wanted.query, wanted.top_k or 10)
-    results = [
-        {
-            "id": ids.numbered("passage", row.pk),
-            "content": row.text,
-            "timestamp": row.created_at,
-            "tags": row.tags,
-        }
-        for row, _ in found.rows
-    ]
+    results = [row for row, _ in hybrid.search(scope, query.query, query.top_k or 10).rows]
     return {"results": results, "count": len(results)}
 
 
@@ -95,12 +84,12 @@ def search(request: HttpRequest, agent_id: str, wanted: Query[Search]) -> dict[s
 )
 def modify(
     request: HttpRequest, agent_id: str, memory_id: str, data: PassageChange | None = None
-) -> list[dict[str, Any]]:
+) -> list[Passage]:
     """Change a passage's text, tags or both."""
     passage = lookups.passage(lookups.agent(request, agent_id), memory_id)
     if data:  # letta-client 0.1.324 sends none
         passage.edit(data.text, data.tags, by=Editor.person(lookups.person(request), Editor.API))
-    return [passage_state(passage)]
+    return [passage]
 
 
 @router.delete(f"{MEMORY}/{{memory_id}}", auth=WRITE, response=Done, operation_id="delete_passage")
@@ -112,5 +101,5 @@ def delete(request: HttpRequest, agent_id: str, memory_id: str) -> dict[str, str
 
 
 def aware(moment: datetime | None) -> datetime | None:
-    """A moment with a time zone: UTC where none was given."""
+    """A moment with a time zone: UTC if it names none."""
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment

@@ -1,4 +1,4 @@
-"""Answers that take as long as a run: whole, or as a stream. No thread waits for either."""
+"""Answers that take as long as a run: whole, or as a stream. No thread waits for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from agents.asyncio_bridge import in_thread
@@ -18,11 +17,12 @@ from agents.models.prepared_sql import find, read, values
 
 from . import ids
 from .errors import Refused, answer
+from .json_router import json_response
 from .messages_out import convert
 from .run_stream import (
     END,
-    GOES_ON,
     LOOK_SECONDS,
+    NOT_ENDED,
     Follower,
     all_lines,
     line,
@@ -31,12 +31,12 @@ from .run_stream import (
     stopped,
     usage,
 )
-from .schemas.messages import Told
+from .schemas.messages import MessageOptions
 from .ways_on import in_a_sentence
 
 PING_SECONDS = 20.0
-PATIENCE = 40.0  # after so long an answer begins with white space: clients give up after 60 s
-SPOKEN = "('assistant', 'tool')"
+PATIENCE = 40.0  # seconds until white space is sent: clients give up after 60 s of silence
+ANSWERS = "('assistant', 'tool')"
 POLL = 0.05  # seconds, where a thread waits
 
 
@@ -51,27 +51,27 @@ class Waiting(HttpResponse):
 # -- whole -----------------------------------------------------------------------------------------
 
 
-def whole(request: HttpRequest, run: Run, told: Told) -> HttpResponse:
-    """All that the run says, once it rests."""
+def whole(request: HttpRequest, run: Run, options: MessageOptions) -> HttpResponse:
+    """The messages of the run, once it rests."""
     if hasattr(request, "after_response"):
-        return Waiting(lambda: when_it_rests(run, told))
-    while (said := outcome(run, told)) is None:
+        return Waiting(lambda: when_it_rests(run, options))
+    while (result := outcome(run, options)) is None:
         time.sleep(POLL)
-    return as_response(said)
+    return as_response(result)
 
 
-def outcome(run: Run, told: Told) -> dict[str, Any] | None:
-    """What came of a run; None while it goes on."""
+def outcome(run: Run, options: MessageOptions) -> dict[str, Any] | None:
+    """The result of a run; None until it rests."""
     statuses = values(Run, ("status",), "WHERE id = %s", run.pk)
-    if statuses and statuses[0][0] in GOES_ON:
+    if statuses and statuses[0][0] in NOT_ENDED:
         return None
     now = find(Run, run.pk)
     if now is None:
         return {"error": "The run was deleted before it ended.", "run_id": None}
     now.agent = run.agent
-    rows = read(Message, f"WHERE run_id = %s AND role IN {SPOKEN} ORDER BY number", run.pk)
+    rows = read(Message, f"WHERE run_id = %s AND role IN {ANSWERS} ORDER BY number", run.pk)
     return {
-        "messages": convert(rows, now.agent, told),
+        "messages": convert(rows, now.agent, options),
         "stop_reason": stopped(now),
         "usage": usage(now),
         "error": now.error + in_a_sentence(now) if now.status == Run.Status.FAILED else None,
@@ -79,48 +79,56 @@ def outcome(run: Run, told: Told) -> dict[str, Any] | None:
     }
 
 
-def as_response(said: dict[str, Any]) -> HttpResponse:
-    """502 where the model failed, which no client should try again by itself: the message is stored
-    and the run can be tried again in the page."""
-    if said["error"]:
-        return answer(Refused(502, said["error"], **{"x-should-retry": "false"}))
-    return JsonResponse(said)
+def as_response(result: dict[str, Any]) -> HttpResponse:
+    """The result, or 502 if the model failed.
+
+    Clients should not repeat the request then: the message is stored, and the run can be retried.
+    """
+    if result["error"]:
+        return answer(Refused(502, result["error"], **{"x-should-retry": "false"}))
+    return json_response(result)
 
 
-async def when_it_rests(run: Run, told: Told) -> HttpResponseBase:
-    """The answer; after a while one that has begun, so that no client gives up."""
+async def when_it_rests(run: Run, options: MessageOptions) -> HttpResponseBase:
+    """The answer; after a while it starts with white space, so that the client does not give up."""
     loop = asyncio.get_running_loop()
     late = loop.time() + PATIENCE
-    async with listening(run.agent_id, every=False) as heard:
-        while (said := await in_thread(outcome, run, told)) is None:
+    async with listening(run.agent_id, every=False) as wait:
+        while (result := await in_thread(outcome, run, options)) is None:
             if loop.time() > late:
-                kept_alive = StreamingHttpResponse(breathing(run, told))
+                kept_alive = StreamingHttpResponse(breathing(run, options))
                 kept_alive.headers["Content-Type"] = "application/json"
                 return kept_alive
-            await heard(LOOK_SECONDS)
-    return as_response(said)
+            await wait(LOOK_SECONDS)
+    return as_response(result)
 
 
-async def breathing(run: Run, told: Told) -> AsyncIterator[str]:
-    """White space, which JSON may begin with, until the run rests; then the answer."""
+async def breathing(run: Run, options: MessageOptions) -> AsyncIterator[str]:
+    """White space, with which JSON may start, until the run rests; then the answer."""
     yield " "
-    async with listening(run.agent_id, every=False) as heard:
-        while (said := await in_thread(outcome, run, told)) is None:
+    async with listening(run.agent_id, every=False) as wait:
+        while (result := await in_thread(outcome, run, options)) is None:
             yield " "
-            await heard(LOOK_SECONDS)
-    yield json.dumps(said, cls=DjangoJSONEncoder)
+            await wait(LOOK_SECONDS)
+    yield json.dumps(result)
 
 
 # -- as a stream -----------------------------------------------------------------------------------
 
 
 def stream(
-    request: HttpRequest, run: Run, told: Told, *, tokens: bool, pings: bool, after: int = 0
+    request: HttpRequest,
+    run: Run,
+    options: MessageOptions,
+    *,
+    tokens: bool,
+    pings: bool,
+    after: int = 0,
 ) -> HttpResponseBase:
-    """What the run says, as it says it."""
-    follower = Follower(run, told, tokens=tokens, after=after)
+    """The messages of the run, as they are written."""
+    follower = Follower(run, options, tokens=tokens, after=after)
     if hasattr(request, "after_response"):
-        lines: Any = as_it_comes(follower, pings=pings)
+        lines: Any = events(follower, pings=pings)
     else:
         lines = all_lines(follower, lambda: time.sleep(POLL))
     response = StreamingHttpResponse(lines, content_type="text/event-stream; charset=utf-8")
@@ -129,19 +137,19 @@ def stream(
     return response
 
 
-async def as_it_comes(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
-    """The stream, which goes on when the agent's events are published."""
-    loop, heard_at = asyncio.get_running_loop(), float("-inf")
-    async with listening(follower.agent.pk, every=True) as heard:
+async def events(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
+    """The stream, which continues when the agent's events are published."""
+    loop, sent_at = asyncio.get_running_loop(), float("-inf")
+    async with listening(follower.agent.pk, every=True) as wait:
         while True:
-            if pings and loop.time() - heard_at > PING_SECONDS:
+            if pings and loop.time() - sent_at > PING_SECONDS:
                 yield line(ping(follower.run_id))
-                heard_at = loop.time()
-            said = await in_thread(follower.more)
-            if said:
-                yield "".join(map(line, said))
-                heard_at = loop.time()
+                sent_at = loop.time()
+            items = await in_thread(follower.more)
+            if items:
+                yield "".join(map(line, items))
+                sent_at = loop.time()
             if follower.ended:
                 break
-            await heard(LOOK_SECONDS)
+            await wait(LOOK_SECONDS)
     yield END

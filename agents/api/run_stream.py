@@ -1,10 +1,10 @@
-"""Following a run: what it says as it says it, and waiting until it rests.
+"""Following a run: its messages as they are written, and waiting until it rests.
 
-A `Follower` looks at what is stored and gives what it has not given yet; it is asked whenever the
-agent's events are published, and now and then, as a message may get lost. What it gives has a
-`seq_id`, from which another one can go on: `((number · 1000 + part) · 1,000,000) + characters`,
-with `number` the message's in its agent, `part` of the row (`conversion.py`), and 999,999 for a
-whole message.
+A `Follower` reads what is stored and returns what it has not returned yet. It is asked whenever the
+agent's events are published, and every few seconds, because a publication can get lost. Each item
+has a `seq_id`, from which another follower can continue:
+`((number · 1000 + part) · 1,000,000) + characters`, where `number` is the message's number in its
+agent, `part` is the part of the row (see `messages_out`), and 999,999 stands for a whole message.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from agents.live import publisher
@@ -25,97 +24,98 @@ from agents.models.prepared_sql import find, read
 from agents.tools import speaks_by_tool
 
 from . import ids
-from .messages_out import REASONING, TEXT, Conversion, Wire, head
-from .schemas.messages import Told
+from .messages_out import REASONING, TEXT, ApiMessage, Conversion, head, timestamp
+from .schemas.messages import MessageOptions
+from .schemas.runs import stop_reason
 from .ways_on import in_a_sentence
 
 WHOLE = 999_999
-GOES_ON = (Run.Status.QUEUED, Run.Status.RUNNING)
+NOT_ENDED = (Run.Status.QUEUED, Run.Status.RUNNING)
 LOOK_SECONDS = 5.0  # how often the log is looked at, with news or without
 PARTS = {"content": TEXT, "reasoning": REASONING}
-SAID = {"content": "content", "reasoning": "reasoning"}
 
 
 class Follower:
-    """What a run says, from `after` on; with `tokens` also what of a message is there so far."""
+    """The messages of a run after `after`; with `tokens`, also parts of unfinished messages."""
 
-    def __init__(self, run: Run, told: Told, *, tokens: bool = False, after: int = 0) -> None:
-        self.run_id, self.told, self.tokens, self.after = run.pk, told, tokens, after
+    def __init__(
+        self, run: Run, options: MessageOptions, *, tokens: bool = False, after: int = 0
+    ) -> None:
+        self.run_id, self.options, self.tokens, self.after = run.pk, options, tokens, after
         self.agent: Agent = run.agent
         self.by_tool = speaks_by_tool(run.agent)
-        self.conversion = Conversion(told, self.by_tool)
-        self.number = -1  # of the last message that was given whole
-        self.given: dict[tuple[int, int], int] = {}  # characters, by row and part
+        self.conversion = Conversion(options, self.by_tool)
+        self.number = -1  # of the last message that was returned whole
+        self.returned: dict[tuple[int, int], int] = {}  # characters, by row and part
         self.ended = False
 
-    def more(self) -> list[Wire]:
-        """What there is to say by now, and the end where there is one."""
+    def more(self) -> list[ApiMessage]:
+        """What is new, with the end of the run if it has ended."""
         run = find(Run, self.run_id)
-        if run is None or not self._may_listen():  # the agent was reset, or deleted for good
+        if run is None or not self._may_read():  # the agent was reset, or deleted permanently
             self.ended = True
             return []
-        said = self._pieces() if self.tokens else []
-        said += self._messages()
-        if run.status not in GOES_ON:
+        items = self._parts() if self.tokens else []
+        items += self._messages()
+        if run.status not in NOT_ENDED:
             self.ended = True
-            said += ending(run)
-        return said
+            items += ending(run)
+        return items
 
-    def _may_listen(self) -> bool:
-        """Whether whom the agent is of has not been disabled since the request was let in."""
+    def _may_read(self) -> bool:
+        """Whether the agent's owner is still active: the request may be hours old."""
         return bool(read(User, "WHERE id = %s AND is_active", self.agent.owner_id))
 
-    def _messages(self) -> list[Wire]:
-        """The messages that are whole, up to the first that is not."""
+    def _messages(self) -> list[ApiMessage]:
+        """The finished messages, up to the first that is not."""
         later = "WHERE run_id = %s AND number > %s ORDER BY number"
         rows = read(Message, later, self.run_id, self.number)
         draft = next((i for i, row in enumerate(rows) if row.status == row.Status.DRAFT), None)
         rows = [row for row in rows[:draft] if row.role in (row.Role.ASSISTANT, row.Role.TOOL)]
-        self.conversion.learn(rows)
-        found = []
+        self.conversion.prepare(rows)
+        messages = []
         for row in rows:
             self.number = row.number
-            for wire in self.conversion.wire(row):
-                found += self._rest_of(row, wire)
-        return found
+            for message in self.conversion.messages(row):
+                messages += self._rest_of(row, message)
+        return messages
 
-    def _rest_of(self, row: Message, wire: Wire) -> list[Wire]:
-        """What of a whole message was not given yet."""
-        part = ids.part_of("message", wire["id"])[1]
+    def _rest_of(self, row: Message, message: ApiMessage) -> list[ApiMessage]:
+        """The part of a finished message that was not returned yet."""
+        part = ids.part_of("message", message["id"])[1]
         place = self._place(row.number, part)
         if place + WHOLE <= self.after:
             return []
-        wire["seq_id"] = place + WHOLE
-        given = max(self.given.get((row.pk, part), 0), self.after - place)
-        field = next((name for name in SAID if wire["message_type"] == kind_of(name)), None)
-        if not self.tokens or field is None or given <= 0:
-            return [wire]
-        rest = wire[field][given:]
-        return [wire | {field: rest}] if rest else []
+        message["seq_id"] = place + WHOLE
+        returned = max(self.returned.get((row.pk, part), 0), self.after - place)
+        field = next((name for name in PARTS if message["message_type"] == kind_of(name)), None)
+        if not self.tokens or field is None or returned <= 0:
+            return [message]
+        rest = message[field][returned:]
+        return [message | {field: rest}] if rest else []
 
-    def _pieces(self) -> list[Wire]:
+    def _parts(self) -> list[ApiMessage]:
         """What was streamed of the message that is being written."""
-        found: list[Wire] = []
-        got: dict[tuple[int, int], int] = {}
-        wanted = self.told.include_return_message_types
+        parts: list[ApiMessage] = []
+        lengths: dict[tuple[int, int], int] = {}
         texts = Event.objects.filter(draft__run=self.run_id).select_related("draft")
         for event in texts.order_by("seq"):
             field, text, row = event.data["field"], event.data["text"], event.draft
             assert row is not None
             kind, part = kind_of(field), PARTS[field]
-            if (field == "content" and self.by_tool) or (wanted and kind not in wanted):
-                continue  # whether it is said or thought is known when the message is whole
-            begins = got.get((row.pk, part), 0)
-            got[row.pk, part] = ends = begins + len(text)
+            if (field == "content" and self.by_tool) or not self.options.includes(kind):
+                continue  # only a finished message shows whether its text is reasoning
+            start = lengths.get((row.pk, part), 0)
+            lengths[row.pk, part] = end = start + len(text)
             place = self._place(row.number, part)
-            given = max(self.given.get((row.pk, part), 0), self.after - place)
-            if ends > given:
-                piece = {SAID[field]: text[max(0, given - begins) :]}
-                more = {"source": "reasoner_model"} if field == "reasoning" else {}
-                seq = {"seq_id": place + min(ends, WHOLE - 1)}
-                found.append(head(row, kind, part) | piece | more | seq)
-                self.given[row.pk, part] = ends
-        return found
+            returned = max(self.returned.get((row.pk, part), 0), self.after - place)
+            if end > returned:
+                new = {field: text[max(0, returned - start) :]}
+                source = {"source": "reasoner_model"} if field == "reasoning" else {}
+                seq = {"seq_id": place + min(end, WHOLE - 1)}
+                parts.append(head(row, kind, part) | new | source | seq)
+                self.returned[row.pk, part] = end
+        return parts
 
     @staticmethod
     def _place(number: int, part: int) -> int:
@@ -123,15 +123,15 @@ class Follower:
 
 
 def kind_of(field: str) -> str:
-    """The type of message in which a field of a draft is shown."""
+    """The type of message that shows a field of a draft."""
     return "assistant_message" if field == "content" else "reasoning_message"
 
 
 # -- the end ---------------------------------------------------------------------------------------
 
 
-def ending(run: Run) -> list[Wire]:
-    """Why the run rests, and what it took."""
+def ending(run: Run) -> list[ApiMessage]:
+    """Why the run rests, and the tokens that it used."""
     failed = {
         "message_type": "error_message",
         "run_id": ids.numbered("run", run.pk),
@@ -142,20 +142,12 @@ def ending(run: Run) -> list[Wire]:
     return [*([failed] if run.status == Run.Status.FAILED else []), stopped(run), usage(run)]
 
 
-def stopped(run: Run) -> Wire:
+def stopped(run: Run) -> ApiMessage:
     return {"message_type": "stop_reason", "stop_reason": stop_reason(run) or "end_turn"}
 
 
-def stop_reason(run: Run) -> str | None:
-    """In the wire's words; None while the run goes on."""
-    if run.status == Run.Status.WAITING:
-        return "requires_approval"
-    words = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}
-    return words.get(run.reason, run.reason) or None  # type: ignore[call-overload]
-
-
-def usage(run: Run) -> Wire:
-    """Tokens as reported, over all steps."""
+def usage(run: Run) -> ApiMessage:
+    """The tokens that the endpoint reported, over all steps."""
     steps = read(Step, "WHERE run_id = %s ORDER BY id", run.pk)
     prompt = sum(step.prompt_tokens or 0 for step in steps)
     completion = sum(step.completion_tokens or 0 for step in steps)
@@ -200,19 +192,19 @@ async def listening(
         publisher.unsubscribe(topic, listener)
 
 
-def line(wire: Wire) -> str:
-    """An event of a stream. It has no `event:` line, as the SDKs drop what has one."""
-    return f"data: {json.dumps(wire, cls=DjangoJSONEncoder, ensure_ascii=False)}\n\n"
+def line(item: ApiMessage) -> str:
+    """An event of a stream, without an `event:` line: the SDKs ignore events that have one."""
+    return f"data: {json.dumps(item, ensure_ascii=False)}\n\n"
 
 
 END = "data: [DONE]\n\n"
 
 
-def ping(run_id: int) -> Wire:
-    """A sign of life."""
+def ping(run_id: int) -> ApiMessage:
+    """A message that only shows that the connection is alive."""
     return {
         "id": f"ping-{ids.numbered('run', run_id).removeprefix('run-')}",
-        "date": timezone.now(),
+        "date": timestamp(timezone.now()),
         "message_type": "ping",
         "run_id": ids.numbered("run", run_id),
         "seq_id": None,
@@ -220,10 +212,9 @@ def ping(run_id: int) -> Wire:
 
 
 def all_lines(follower: Follower, wait: Callable[[], None]) -> Iterator[str]:
-    """The stream of a run, for a server that holds a thread for each request."""
+    """The stream of a run, for a server that uses a thread for each request."""
     while not follower.ended:
-        said = follower.more()
-        yield from map(line, said)
+        yield from map(line, follower.more())
         if not follower.ended:
             wait()
     yield END

@@ -1,4 +1,4 @@
-"""Steps: model calls inside runs, with the very requests that were sent."""
+"""Steps: model calls inside runs, with the requests exactly as they were sent."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import json
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
-from ninja import Query, Router
+from django.http import HttpRequest, HttpResponse
+from ninja import Query
 
 from agents.memory.sent_requests import sent
+from agents.models import Step
 
 from . import ids, lookups
 from .auth import READ
 from .cursors import Page, ordered, page_of, part_of
 from .errors import not_found
+from .json_router import JsonRouter, json_response
 from .messages_out import convert
-from .run_serializers import step_state
 from .schemas.fields import Short
-from .schemas.messages import MessageState, Told
+from .schemas.messages import MessageOptions, MessageState
 from .schemas.runs import StepMetrics, StepState, Trace
-from .serializers import agent_id as id_of
 
-router = Router(tags=["runs"])
+router = JsonRouter(tags=["runs"])
 
 
-class WantedSteps(Page):
-    """Which steps."""
+class StepFilters(Page):
+    """Which steps to list."""
 
     agent_id: Short | None = None
     model: Short | None = None
@@ -35,41 +35,37 @@ class WantedSteps(Page):
 
 
 @router.get("/steps/", auth=READ, response=list[StepState], operation_id="list_steps")
-def steps(request: HttpRequest, wanted: Query[WantedSteps]) -> list[dict[str, Any]]:
+def steps(request: HttpRequest, filters: Query[StepFilters]) -> list[Step]:
     """Steps, the newest first."""
     rows = lookups.steps(request)
-    if wanted.agent_id:
-        rows = rows.filter(run__agent=ids.uuid_of("agent", wanted.agent_id))
-    if wanted.model is not None:
-        rows = rows.filter(model=wanted.model)
-    if wanted.start_date:
-        rows = rows.filter(started_at__gte=wanted.start_date)
-    if wanted.end_date:
-        rows = rows.filter(started_at__lt=wanted.end_date)
-    found = page_of(rows, wanted, lambda text: ids.key_of("step", text), by="pk")
-    return [step_state(step) for step in found]
+    if filters.agent_id:
+        rows = rows.filter(run__agent=ids.uuid_of("agent", filters.agent_id))
+    if filters.model is not None:
+        rows = rows.filter(model=filters.model)
+    if filters.start_date:
+        rows = rows.filter(started_at__gte=filters.start_date)
+    if filters.end_date:
+        rows = rows.filter(started_at__lt=filters.end_date)
+    return page_of(rows, filters, lambda text: ids.key_of("step", text), by="pk")
 
 
 @router.get("/steps/{step_id}", auth=READ, response=StepState, operation_id="retrieve_step")
-def step(request: HttpRequest, step_id: str) -> dict[str, Any]:
+def step(request: HttpRequest, step_id: str) -> Step:
     """A step."""
-    return step_state(lookups.step(request, step_id))
+    return lookups.step(request, step_id)
 
 
 @router.get(
     "/steps/{step_id}/messages",
     auth=READ,
     response=list[MessageState],
-    exclude_unset=True,
     operation_id="list_messages_of_step",
 )
-def messages_of_step(
-    request: HttpRequest, step_id: str, wanted: Query[Page]
-) -> list[dict[str, Any]]:
-    """What was said in a step."""
-    found = lookups.step(request, step_id)
-    wires = convert(found.message_list, found.run.agent, Told())
-    return part_of(ordered(request, wires), wanted, lambda wire: wire["id"])
+def messages_of_step(request: HttpRequest, step_id: str, page: Query[Page]) -> HttpResponse:
+    """The messages of a step."""
+    step = lookups.step(request, step_id)
+    messages = ordered(request, convert(step.message_list, step.run.agent, MessageOptions()))
+    return json_response(part_of(messages, page, lambda message: message["id"]))
 
 
 @router.get(
@@ -78,48 +74,39 @@ def messages_of_step(
     response=StepMetrics,
     operation_id="retrieve_step_metrics",
 )
-def metrics(request: HttpRequest, step_id: str) -> dict[str, Any]:
+def metrics(request: HttpRequest, step_id: str) -> Step:
     """How long a step took."""
-    found = lookups.step(request, step_id)
-    seconds = found.seconds
-    return {
-        "id": ids.numbered("step", found.pk),
-        "run_id": ids.numbered("run", found.run_id),
-        "agent_id": id_of(found.run.agent),
-        "step_start_ns": int(found.started_at.timestamp() * 1e9),
-        "step_ns": None if seconds is None else int(seconds * 1e9),
-        "tool_execution_ns": sum(row.duration_ms or 0 for row in found.message_list) * 1_000_000,
-    }
+    return lookups.step(request, step_id)
 
 
 @router.get("/steps/{step_id}/trace", auth=READ, response=Trace, operation_id="retrieve_trace")
 def trace(request: HttpRequest, step_id: str) -> dict[str, Any]:
-    """The request that was sent, byte for byte what its SHA-256 was made of, and the answer."""
-    found = lookups.step(request, step_id)
-    request_sent = sent(found)
+    """The request that was sent, with its SHA-256, and the model's answer."""
+    step = lookups.step(request, step_id)
+    request_sent = sent(step)
     if request_sent is None:
         raise not_found("trace of step", step_id)
-    said = found.message
+    message = step.message
     return {
-        "id": ids.numbered("trace", found.pk),
-        "step_id": ids.numbered("step", found.pk),
+        "id": ids.numbered("trace", step.pk),
+        "step_id": ids.numbered("step", step.pk),
         "request_json": json.loads(request_sent.body),
         "response_json": {
-            "content": said.content if said else "",
-            "reasoning": said.reasoning if said else "",
-            "tool_calls": said.tool_calls if said else [],
+            "content": message.content if message else "",
+            "reasoning": message.reasoning if message else "",
+            "tool_calls": message.tool_calls if message else [],
             "usage": {
-                "prompt_tokens": found.prompt_tokens,
-                "completion_tokens": found.completion_tokens,
+                "prompt_tokens": step.prompt_tokens,
+                "completion_tokens": step.completion_tokens,
             },
         },
-        "request_sha256": found.request_sha256,
+        "request_sha256": step.request_sha256,
         "proven": request_sent.proven,
-        "created_at": found.started_at,
+        "created_at": step.started_at,
     }
 
 
 @router.get("/telemetry/{step_id}", auth=READ, response=Trace, operation_id="retrieve_telemetry")
 def telemetry(request: HttpRequest, step_id: str) -> dict[str, Any]:
-    """The same, where older SDKs look for it."""
+    """The same, at the address that older SDKs use."""
     return trace(request, step_id)

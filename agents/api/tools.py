@@ -1,4 +1,4 @@
-"""Tools: a person's own, and those that memoryweb brings; what an agent may call."""
+"""Tools: a person's own, those that come with memoryweb, and those that an agent may call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Query, Router
+from ninja import Query
 from pydantic import BaseModel
 
 from agents.models import Agent, Tool
@@ -17,26 +17,21 @@ from agents.tools import ToolError, attaching
 from agents.tools.dry_run import try_out
 
 from . import lookups
+from .agent_details import agent_state, own_tools, tool_states
 from .auth import READ, TOOLS, WRITE
+from .built_in_tools import built_in_tools
 from .cursors import Page, part_of
 from .errors import Refused, conflict, invalid, not_found
+from .json_router import JsonRouter
 from .schemas.agents import AgentState
 from .schemas.fields import Json, Many, Short
-from .schemas.tools import NewTool, Ran, SourceToRun, ToolChange, ToolState
-from .serializers import (
-    agent_state,
-    built_in_state,
-    built_in_tools,
-    own_tool_state,
-    tool_id,
-    tool_states,
-)
+from .schemas.tools import NewTool, RunResult, SourceToRun, ToolChange, ToolState
 
-router = Router(tags=["tools"])
+router = JsonRouter(tags=["tools"])
 
 
-class Wanted(Page):
-    """Which tools."""
+class ToolFilters(Page):
+    """Which tools to list."""
 
     name: Short | None = None
     names: Many | None = None
@@ -47,86 +42,86 @@ class Wanted(Page):
     return_only_letta_tools: bool = False
 
 
-# -- a person's own, and the others ----------------------------------------------------------------
+# -- a person's own and the built-in ones ----------------------------------------------------------
 
 
 @router.put("/tools/", auth=TOOLS, response=ToolState, operation_id="upsert_tool")
-def upsert(request: HttpRequest, data: NewTool) -> dict[str, Any]:
-    """Make a tool of its source, or give the one of the same name a new source."""
-    return own_tool_state(attaching.upsert(lookups.person(request), **fields(data)))
+def upsert(request: HttpRequest, data: NewTool) -> Tool:
+    """Create a tool from its source, or replace the source of the one with the same name."""
+    return attaching.upsert(lookups.person(request), **fields(data))
 
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
-def create(request: HttpRequest, data: NewTool) -> dict[str, Any]:
-    """Make a tool of its source; 409 where there is one of its name."""
+def create(request: HttpRequest, data: NewTool) -> Tool:
+    """Create a tool from its source; 409 if you already have one of its name."""
     tool = Tool(owner=lookups.person(request), **fields(data))
     tool.clean()
     if lookups.tools(request).filter(name=tool.name).exists():
         raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
-    given = {name: getattr(tool, name) for name in ("source", *Tool.SETTINGS)}
-    return own_tool_state(attaching.create(lookups.person(request), **given))
+    settings = {name: getattr(tool, name) for name in ("source", *Tool.SETTINGS)}
+    return attaching.create(lookups.person(request), **settings)
 
 
 def fields(data: NewTool | ToolChange) -> dict[str, Any]:
-    """A tool's fields, as far as they were given."""
+    """The fields of a tool that the request sets."""
     if getattr(data, "source_type", None) not in (None, "python", "json"):
-        raise invalid("source_type", "A tool is written in Python; no other language can run here.")
+        raise invalid("source_type", "Only Python tools can run here; write the source in Python.")
     limit = data.return_char_limit
-    given = {
+    settings = {
         "source": data.source_code,
         "tags": data.tags,
         "return_char_limit": None if limit is None else min(limit, LONGEST_RETURN),
         "default_requires_approval": data.default_requires_approval,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 @router.get("/tools/", auth=READ, response=list[ToolState], operation_id="list_tools")
-def index(request: HttpRequest, wanted: Query[Wanted]) -> list[dict[str, Any]]:
-    """A person's own tools, the newest first, then those that memoryweb brings."""
-    states = filtered(request, wanted)
-    return part_of(states[::-1] if wanted.rises else states, wanted, lambda state: state["id"])
+def index(request: HttpRequest, filters: Query[ToolFilters]) -> list[ToolState]:
+    """A person's own tools, the newest first, then those that come with memoryweb."""
+    states = filtered(request, filters)
+    return part_of(states[::-1] if filters.ascends else states, filters, lambda state: state.id)
 
 
-def filtered(request: HttpRequest, wanted: Wanted) -> list[dict[str, Any]]:
-    own = [] if wanted.return_only_letta_tools else lookups.tools(request).order_by("-created_at")
-    states = [own_tool_state(tool) for tool in own]
-    states += [built_in_state(tool) for tool in built_in_tools().values()]
+def filtered(request: HttpRequest, filters: ToolFilters) -> list[ToolState]:
+    own = [] if filters.return_only_letta_tools else lookups.tools(request).order_by("-created_at")
+    states = [ToolState.model_validate(tool) for tool in own]
+    states += built_in_tools().values()
     checks = {
-        "name": wanted.name and [wanted.name],
-        "id": wanted.tool_ids,
-        "tool_type": wanted.tool_types,
+        "name": filters.name and [filters.name],
+        "id": filters.tool_ids,
+        "tool_type": filters.tool_types,
     }
     for field, allowed in checks.items():
         if allowed is not None:
-            states = [state for state in states if state[field] in allowed]
-    if wanted.names is not None:
-        states = [state for state in states if state["name"] in wanted.names]
-    if wanted.exclude_tool_types:
-        states = [state for state in states if state["tool_type"] not in wanted.exclude_tool_types]
-    if wanted.search:
-        searched = wanted.search.lower()
-        states = [s for s in states if searched in f"{s['name']} {s['description']}".lower()]
+            states = [state for state in states if getattr(state, field) in allowed]
+    if filters.names is not None:
+        states = [state for state in states if state.name in filters.names]
+    if filters.exclude_tool_types:
+        states = [state for state in states if state.tool_type not in filters.exclude_tool_types]
+    if filters.search:
+        searched = filters.search.lower()
+        states = [s for s in states if searched in f"{s.name} {s.description}".lower()]
     return states
 
 
 @router.get("/tools/count", auth=READ, response=int, operation_id="count_tools")
-def count(request: HttpRequest, wanted: Query[Wanted]) -> int:
+def count(request: HttpRequest, filters: Query[ToolFilters]) -> int:
     """How many tools there are."""
-    return len(filtered(request, wanted))
+    return len(filtered(request, filters))
 
 
 @router.post(
     "/tools/add-base-tools", auth=TOOLS, response=list[ToolState], operation_id="add_base_tools"
 )
-def add_base_tools(request: HttpRequest) -> list[dict[str, Any]]:
-    """The tools that memoryweb brings; they are always there, so nothing is added."""
-    return [built_in_state(tool) for tool in built_in_tools().values()]
+def add_base_tools(request: HttpRequest) -> list[ToolState]:
+    """The tools that come with memoryweb; they are always there, so nothing is added."""
+    return list(built_in_tools().values())
 
 
-@router.post("/tools/run", auth=TOOLS, response=Ran, operation_id="run_tool_from_source")
+@router.post("/tools/run", auth=TOOLS, response=RunResult, operation_id="run_tool_from_source")
 def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
-    """Run a function in the sandbox; what it would change in an agent's memory is not kept."""
+    """Run a function in the sandbox; its changes to an agent's memory are not kept."""
     owner = lookups.person(request)
     row = Tool(owner=owner, name=data.name or "", source=data.source_code)
     row.clean()
@@ -153,48 +148,38 @@ def lines(text: str) -> list[str]:
 
 
 @router.get("/tools/{tool_id}", auth=READ, response=ToolState, operation_id="retrieve_tool")
-def retrieve(request: HttpRequest, tool_id: str) -> dict[str, Any]:
+def retrieve(request: HttpRequest, tool_id: str) -> Tool | ToolState:
     """A tool."""
-    found = any_tool(request, tool_id)
-    return own_tool_state(found) if isinstance(found, Tool) else brought_state(found)
+    if name := lookups.built_in_name(tool_id):
+        return built_in_tools()[name]
+    return lookups.tool(request, tool_id)
 
 
-def any_tool(request: HttpRequest, given: str) -> Tool | str:
-    """A person's own tool, or the name of one that memoryweb brings."""
-    by_id = {tool_id(name): name for name in built_in_tools()}
-    return by_id[given] if given in by_id else lookups.tool(request, given)
-
-
-def brought_state(name: str) -> dict[str, Any]:
-    return built_in_state(built_in_tools()[name])
-
-
-def own_tool(request: HttpRequest, given: str) -> Tool:
-    """A person's own tool; 403 for one that memoryweb brings."""
-    found = any_tool(request, given)
-    if isinstance(found, str):
-        words = f"'{found}' comes with memoryweb and cannot be changed or deleted."
-        instead = f"PATCH /v1/agents/{{agent_id}}/tools/approval/{found} sets it for one agent"
+def own_tool(request: HttpRequest, tool_id: str) -> Tool:
+    """A person's own tool; 403 for one that comes with memoryweb."""
+    if name := lookups.built_in_name(tool_id):
+        words = f"'{name}' comes with memoryweb and cannot be changed or deleted."
+        instead = f"PATCH /v1/agents/{{agent_id}}/tools/approval/{name} sets it for one agent"
         raise Refused(403, f"{words} To have a person approve its calls: {instead}.")
-    return found
+    return lookups.tool(request, tool_id)
 
 
 @router.patch("/tools/{tool_id}", auth=TOOLS, response=ToolState, operation_id="modify_tool")
-def modify(request: HttpRequest, tool_id: str, data: ToolChange) -> dict[str, Any]:
-    """Change a tool; agents that use it keep it, also if its function has another name now."""
+def modify(request: HttpRequest, tool_id: str, data: ToolChange) -> Tool:
+    """Change a tool; agents that use it keep it, even if its function now has another name."""
     tool = own_tool(request, tool_id)
     changes = fields(data)
     if "source" in changes:
         changes["name"] = ""  # as the source has it
     try:
-        return own_tool_state(attaching.rewrite(tool, tool.updated_at, **changes))
+        return attaching.rewrite(tool, tool.updated_at, **changes)
     except attaching.ChangedMeanwhile:
-        raise conflict("Somebody else changed the tool at the same moment; try again.") from None
+        raise conflict("Somebody else changed the tool at the same time; try again.") from None
 
 
 @router.delete("/tools/{tool_id}", auth=TOOLS, response=Json | None, operation_id="delete_tool")
 def delete(request: HttpRequest, tool_id: str) -> None:
-    """Delete a tool; it leaves the agents that use it."""
+    """Delete a tool; it is detached from the agents that use it."""
     attaching.remove(own_tool(request, tool_id))
 
 
@@ -207,10 +192,11 @@ def delete(request: HttpRequest, tool_id: str) -> None:
     response=list[ToolState],
     operation_id="list_agent_tools",
 )
-def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[dict[str, Any]]:
+def of_agent(request: HttpRequest, agent_id: str, page: Query[Page]) -> list[ToolState]:
     """The tools an agent may call."""
-    states = tool_states(lookups.agent(request, agent_id))
-    return part_of(states, wanted, lambda state: state["id"])
+    agent = lookups.agent(request, agent_id)
+    states = tool_states(agent, own_tools(agent.owner_id, agent.tools))
+    return part_of(states, page, lambda state: state.id)
 
 
 @router.patch(
@@ -219,11 +205,11 @@ def of_agent(request: HttpRequest, agent_id: str, wanted: Query[Page]) -> list[d
     response=AgentState,
     operation_id="attach_tool",
 )
-def attach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
+def attach(request: HttpRequest, agent_id: str, tool_id: str) -> AgentState:
     """Let an agent call a tool."""
-    agent, tool = lookups.agent(request, agent_id), any_tool(request, tool_id)
+    agent = lookups.agent(request, agent_id)
     try:
-        attaching.attach(agent, tool if isinstance(tool, str) else tool.name)
+        attaching.attach(agent, lookups.tool_name(request, tool_id))
     except ValidationError as error:
         raise conflict(error.messages[0]) from None
     return agent_state(lookups.agent(request, agent_id))
@@ -235,10 +221,10 @@ def attach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
     response=AgentState,
     operation_id="detach_tool",
 )
-def detach(request: HttpRequest, agent_id: str, tool_id: str) -> dict[str, Any]:
-    """Take a tool from an agent, and the rules that name it."""
-    agent, tool = lookups.agent(request, agent_id), any_tool(request, tool_id)
-    attaching.detach(agent, tool if isinstance(tool, str) else tool.name)
+def detach(request: HttpRequest, agent_id: str, tool_id: str) -> AgentState:
+    """Detach a tool from an agent, and drop the rules that name it."""
+    agent = lookups.agent(request, agent_id)
+    attaching.detach(agent, lookups.tool_name(request, tool_id))
     return agent_state(lookups.agent(request, agent_id))
 
 
@@ -260,16 +246,16 @@ def set_approval(
     tool_name: str,
     data: Approval | None = None,
     requires_approval: bool | None = None,
-) -> dict[str, Any]:
-    """Have a person approve each call of a tool, or not; said in the body or in the query.
+) -> AgentState:
+    """Set, in the body or the query, whether a person approves each call of a tool.
 
-    For this agent it counts more than the tool's own `default_requires_approval`.
+    For this agent it overrides the tool's own `default_requires_approval`.
     """
-    wanted = data.requires_approval if data else requires_approval
-    if wanted is None:
-        raise invalid("requires_approval", "Say true or false.")
+    required = data.requires_approval if data else requires_approval
+    if required is None:
+        raise invalid("requires_approval", "Give 'requires_approval': true or false.")
     agent = lookups.agent(request, agent_id)
     if tool_name not in agent.tools:
         raise not_found("tool", tool_name)
-    attaching.set_approval(agent, tool_name, wanted)
+    attaching.set_approval(agent, tool_name, required)
     return agent_state(lookups.agent(request, agent_id))

@@ -1,10 +1,8 @@
-"""Which version of a block a script has or began from: ETag, If-None-Match, If-Match, `version`."""
+"""Versions of blocks: ETag, If-None-Match, If-Match and `version`."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils.http import parse_etags
@@ -13,53 +11,56 @@ from agents.models import Block, Editor, VersionConflict
 from agents.models.editing import as_sentence
 
 from .errors import Refused, conflict
+from .json_router import json_response
 from .schemas.blocks import BlockState
-from .serializers import block_state
 
 
-def etag_of(state: dict[str, Any]) -> str:
-    """A tag that is another one after any change, of the value or of a setting."""
-    text = json.dumps(state, sort_keys=True, default=str)
-    return f'"{state["version"]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+def json_of(block: Block) -> bytes:
+    return BlockState.model_validate(block).model_dump_json().encode()
 
 
-def tagged(request: HttpRequest, response: HttpResponse, block: Block) -> Any:
-    """A block with its ETag; 304 and no block for a script that has it as it is."""
-    state = block_state(block)
-    response["ETag"] = tag = etag_of(state)
-    had = parse_etags(request.headers.get("If-None-Match", ""))
-    if request.method != "GET" or not {tag, f"W/{tag}", "*"} & set(had):
-        return state
-    unchanged = HttpResponseNotModified()
-    unchanged["ETag"] = tag
-    return unchanged
+def etag_of(block: Block) -> str:
+    """A tag that differs after any change, of the value or of a setting."""
+    return f'"{block.version}-{hashlib.sha256(json_of(block)).hexdigest()[:16]}"'
 
 
-def hold_expected(request: HttpRequest, block: Block, version: int | None, by: Editor) -> None:
-    """Hold a block that is to change, in a transaction.
+def tagged(request: HttpRequest, block: Block) -> HttpResponse:
+    """A block with its ETag; 304 without the block if the script already has this version."""
+    tag = etag_of(block)
+    known = parse_etags(request.headers.get("If-None-Match", ""))
+    response: HttpResponse
+    if request.method == "GET" and {tag, f"W/{tag}", "*"} & set(known):
+        response = HttpResponseNotModified()
+    else:
+        response = json_response(json_of(block))
+    response["ETag"] = tag
+    return response
 
-    409 with the block as it is now, where the script says that it began from another.
+
+def lock_expected(request: HttpRequest, block: Block, version: int | None, by: Editor) -> None:
+    """Lock a block before it is changed, in a transaction.
+
+    409 with the current block, where the request expects another version of it.
     """
-    given = request.headers.get("If-Match")
-    wanted = parse_etags(given or "")
-    if given is not None and not wanted:
-        raise Refused(400, 'If-Match takes an ETag in its double quotes, as GET gives it, or "*".')
+    header = request.headers.get("If-Match")
+    expected = parse_etags(header or "")
+    if header is not None and not expected:
+        words = 'If-Match takes an ETag in double quotes, as GET returns it, or "*".'
+        raise Refused(400, words)
     try:
         if version is not None:
             block.only_at(version, by=by)
-        elif wanted:
+        elif expected:
             block.lock()
     except VersionConflict as refusal:
         raise changed_meanwhile(block, as_sentence(str(refusal))) from None
-    if wanted and not {etag_of(block_state(block)), "*"} & set(wanted):
-        raise changed_meanwhile(
-            block, f"Block '{block.label}' was changed meanwhile: it has another ETag now."
-        )
+    if expected and not {etag_of(block), "*"} & set(expected):
+        words = f"Block '{block.label}' has changed since: it has another ETag now."
+        raise changed_meanwhile(block, words)
 
 
 def changed_meanwhile(block: Block, words: str) -> Exception:
-    state = block_state(block)
-    refused = conflict(f"{words} `current` is how it is; change that.")
-    refused.beside = {"current": BlockState(**state).model_dump(mode="json")}
-    refused.headers = {"ETag": etag_of(state)}
+    refused = conflict(f"{words} `current` is the block as it is now; change that.")
+    refused.beside = {"current": BlockState.model_validate(block).model_dump(mode="json")}
+    refused.headers = {"ETag": etag_of(block)}
     return refused

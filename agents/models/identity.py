@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
 
 from .agent import Agent
 from .block import Block
+from .prepared_sql import keys, values
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -60,6 +62,22 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def of(cls, agents: Sequence[Agent]) -> dict[UUID, list[Identity]]:
+        """The identities of agents, by the agent's key, the oldest first."""
+        among, pks = keys(agents)
+        links = values(
+            cls.agents.through, ("agent_id", "identity_id"), f"WHERE agent_id IN {among}", *pks
+        )
+        held: dict[UUID, list[Identity]] = {agent.pk: [] for agent in agents}
+        if links:
+            rows = cls.objects.filter(pk__in={pk for _, pk in links})
+            for identity in rows.order_by("created_at", "pk"):
+                for agent_pk, pk in links:
+                    if pk == identity.pk:
+                        held[agent_pk].append(identity)
+        return held
 
     @transaction.atomic
     def change(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -12,7 +12,11 @@ from django.utils.functional import cached_property
 
 from agents.text.json import pretty
 
+from .prepared_sql import key, values
 from .searchable import Searchable, indexed, message_owner
+
+if TYPE_CHECKING:
+    from .agent import Agent
 
 LONGEST_MESSAGE = 100_000  # characters
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
@@ -151,6 +155,18 @@ class Message(Searchable):
             )
             for call in self.tool_calls
         ]
+
+    @classmethod
+    def keys_in_context(cls, agent: Agent, most: int) -> list[int]:
+        """The keys of the newest messages in an agent's context, the oldest first."""
+        if not agent.message_count:
+            return []
+        in_context = (
+            "WHERE agent_id = %s AND number >= %s AND NOT aside AND left_out IS NULL"
+            " AND status IN ('complete', 'stopped') ORDER BY number DESC LIMIT %s"
+        )
+        found = values(cls, ("id",), in_context, key(agent), agent.context_from, most)
+        return [pk for (pk,) in reversed(found)]
 
     # -- search ------------------------------------------------------------------------------
 

@@ -78,6 +78,11 @@ def values(
     return found
 
 
+def keys(rows: Sequence[models.Model]) -> tuple[str, list[Any]]:
+    """The keys of rows as a list of SQL, `(%s, %s)`, and its parameters."""
+    return f"({', '.join(['%s'] * len(rows))})", [key(row) for row in rows]
+
+
 def key(row: models.Model) -> Any:
     """A row's primary key as the database has it."""
     return row._meta.pk.get_db_prep_value(row.pk, _connection())

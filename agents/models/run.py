@@ -15,7 +15,7 @@ from .event import Event, advance
 from .lease import Leased
 from .limits import check_queue
 from .message import Message, checked, storable
-from .prepared_sql import insert, read, update
+from .prepared_sql import insert, read, update, values
 from .prepared_sql import key as key_of
 from .signals import run_ended, run_ready
 
@@ -280,6 +280,13 @@ class Run(Leased):
         agent.record(Event.of(Event.Kind.RUN_CHANGED, run=self))
         run_ready.send(Run, run=self)
         return True
+
+    @classmethod
+    def last_end(cls, agent: Agent) -> tuple[datetime | None, str]:
+        """When and why the agent's newest run ended that has begun."""
+        newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
+        found = values(cls, ("finished_at", "reason"), newest, key_of(agent))
+        return (found[0][0], found[0][1]) if found else (None, "")
 
     # -- what was said and done in it ------------------------------------------------------------
 

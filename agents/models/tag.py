@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 from django.db import models, transaction
 
 from .agent import Agent
+from .prepared_sql import keys, values
 
 
 class AgentTag(models.Model):
@@ -24,6 +26,16 @@ class AgentTag(models.Model):
 
     def __str__(self) -> str:
         return self.tag
+
+    @classmethod
+    def of(cls, agents: Sequence[Agent]) -> dict[UUID, list[str]]:
+        """The tags of agents, by the agent's key, A to Z."""
+        among, pks = keys(agents)
+        tags: dict[UUID, list[str]] = {agent.pk: [] for agent in agents}
+        rows = values(cls, ("agent_id", "tag"), f"WHERE agent_id IN {among} ORDER BY tag", *pks)
+        for pk, tag in rows:
+            tags[pk].append(tag)
+        return tags
 
     @classmethod
     @transaction.atomic

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from agents.api.serializers import BASE_TOOLS
+from agents.api.built_in_tools import BASE_TOOLS
 from agents.models import Agent, Event, Message
 from tests.support.api_client import NOWHERE, PUSH, Api, execute_at_once
 from tests.support.fake_openai import FakeOpenAI, text

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from agents.api import run_stream, searching
-from agents.api.schemas.messages import Told
+from agents.api.schemas.messages import MessageOptions
 from agents.models import Agent, Approval, Message, Run
 from tests.support.api_client import ADD, PUSH, Api, execute_at_once
 from tests.support.fake_openai import FakeOpenAI, calls, reasoning, status, text, text_and_calls
@@ -264,12 +264,12 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
     context = compile_context(agent)
     work = Work(run)
     _, message = begin_step(work, default_endpoint(), "m", context, context.body("m"))
-    follower = run_stream.Follower(run, Told(), tokens=True)
+    follower = run_stream.Follower(run, MessageOptions(), tokens=True)
     record_deltas(run, message, [Delta("content", "Hel")], first=True)
     first = follower.more()
     record_deltas(run, message, [Delta("content", "lo, B")], first=False)
     second = follower.more()
-    later = run_stream.Follower(run, Told(), tokens=True, after=second[-1]["seq_id"])
+    later = run_stream.Follower(run, MessageOptions(), tokens=True, after=second[-1]["seq_id"])
     answer = Answer("Hello, Bob", "")
     complete(work, run.step_list[0], message, answer)
     rest = follower.more()

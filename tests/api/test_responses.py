@@ -10,7 +10,7 @@ from django.http import StreamingHttpResponse
 
 from agents.accounts import owner
 from agents.api import responses
-from agents.api.schemas.messages import Told
+from agents.api.schemas.messages import MessageOptions
 from agents.asyncio_bridge import in_thread
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Run
@@ -33,7 +33,7 @@ async def test_an_answer_that_takes_long_begins_before_clients_give_up(
             run.end(Run.Reason.ANSWERED)
 
     run = await in_thread(begin)
-    response = await responses.when_it_rests(run, Told())
+    response = await responses.when_it_rests(run, MessageOptions())
     assert isinstance(response, StreamingHttpResponse)
     said = b""
     async for piece in response:

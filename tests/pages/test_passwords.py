@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.api.run_stream import Follower
-from agents.api.schemas.messages import Told
+from agents.api.schemas.messages import MessageOptions
 from agents.models import Agent, Message, Run
 from tests.support.api_client import Api
 from tests.support.visitor import PASSWORD
@@ -121,7 +121,7 @@ def test_a_token_of_whom_the_database_alone_disabled_lets_nobody_in(
 
 def test_a_stream_that_goes_on_ends_when_its_person_is_disabled(alice: User, agent: Agent) -> None:
     run = Run.objects.create(agent=agent, key="k", text="Hi", status=Run.Status.RUNNING)
-    follower = Follower(run, Told())
+    follower = Follower(run, MessageOptions())
     assert (follower.more(), follower.ended) == ([], False)
     Message.objects.create(agent=agent, run=run, role="assistant", content="Secret", number=1)
     User.objects.update(is_active=False)

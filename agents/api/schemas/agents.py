@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from .blocks import BlockState, CoreMemory, NewBlock
-from .fields import Ids, Json, Short, Tags, Text
+from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
 from .identities import IdentityState
 from .tools import ToolState
 
@@ -71,16 +70,16 @@ class AgentChange(AgentSettings):
     """What of an agent is to change."""
 
 
-class AgentState(BaseModel):
-    """An agent, with its memory and tools."""
+class AgentState(State):
+    """An agent, with its memory and tools; read from `AgentDetails`."""
 
-    id: str
+    id: AgentId
     name: str
-    description: str | None
-    system: str
+    description: MaybeText
+    system: str = Field(validation_alias="system_prompt")
     agent_type: str
     model: str
-    embedding: str | None
+    embedding: MaybeText
     llm_config: Json
     embedding_config: Json
     memory: CoreMemory
@@ -96,14 +95,14 @@ class AgentState(BaseModel):
     tool_exec_environment_variables: list[Json] = []
     secrets: list[Json] = []
     message_buffer_autoclear: bool = False
-    context_window_limit: int | None
+    context_window_limit: int | None = Field(validation_alias="context_window")
     timezone: str = "UTC"
-    last_run_completion: datetime | None = None
-    last_stop_reason: str | None = None
-    created_by_id: str
-    last_updated_by_id: str
-    created_at: datetime
-    updated_at: datetime
+    last_run_completion: Moment | None = None
+    last_stop_reason: MaybeText = None
+    created_by_id: UserId = Field(validation_alias="owner_id")
+    last_updated_by_id: UserId = Field(validation_alias="owner_id")
+    created_at: Moment
+    updated_at: Moment
 
 
 class ImportOptions(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from agents.models.block import LABEL
 
-from .fields import Json, Short, Tags, Text
+from .fields import BlockId, Json, MaybeText, MaybeUserId, Short, State, Tags, Text
 
 Label = Annotated[
     str, StringConstraints(min_length=1, max_length=50, pattern=f"^{LABEL.pattern[2:-2]}$")
@@ -45,28 +45,28 @@ class BlockChange(BaseModel):
     metadata: Json | None = None
 
 
-class BlockState(BaseModel):
+class BlockState(State):
     """A block of core memory."""
 
-    id: str
+    id: BlockId
     label: str
     value: str
     version: int = Field(0, description="How often the value was written.")
     limit: int
-    description: str | None = None
+    description: MaybeText = None
     read_only: bool = False
     is_template: bool = False
-    template_name: str | None = None
-    name: str | None = None
+    template_name: MaybeText = Field(None, validation_alias="name")
+    name: MaybeText = None
     metadata: Json = {}
     tags: list[str] = []
     hidden: bool | None = None
     project_id: str | None = None
-    created_by_id: str | None = None
-    last_updated_by_id: str | None = None
+    created_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
+    last_updated_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
 
 
-class CoreMemory(BaseModel):
+class CoreMemory(State):
     """An agent's blocks and the Jinja2 template that compiles them."""
 
     blocks: list[BlockState]

@@ -6,16 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from .fields import Ids, Json, Text
+from .fields import AgentId, BlockId, IdentityId, Ids, Json, State, Text
 
-Given = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Required = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 IdentityType = Literal["org", "user", "other"]
 
 
 class Property(BaseModel):
     """Something a script wants to remember of an identity."""
 
-    key: Given
+    key: Required
     value: bool | int | float | Text | Json
     type: Literal["string", "number", "boolean", "json"]
 
@@ -26,8 +26,8 @@ Properties = Annotated[list[Property], Field(max_length=200)]
 class IdentityChange(BaseModel):
     """What of an identity is to change. Agents, blocks and properties come to those there are."""
 
-    identifier_key: Given | None = None
-    name: Given | None = None
+    identifier_key: Required | None = None
+    name: Required | None = None
     identity_type: IdentityType | None = None
     agent_ids: Ids | None = None
     block_ids: Ids | None = None
@@ -37,22 +37,22 @@ class IdentityChange(BaseModel):
 class NewIdentity(BaseModel):
     """An identity to make, by a key that is the script's own."""
 
-    identifier_key: Given
-    name: Given
+    identifier_key: Required
+    name: Required
     identity_type: IdentityType
     agent_ids: Ids | None = None
     block_ids: Ids | None = None
     properties: Properties | None = None
 
 
-class IdentityState(BaseModel):
+class IdentityState(State):
     """Someone a script knows of."""
 
-    id: str
+    id: IdentityId
     identifier_key: str
     name: str
     identity_type: IdentityType
     project_id: str | None = None
-    agent_ids: list[str]
-    block_ids: list[str]
+    agent_ids: list[AgentId] = []
+    block_ids: list[BlockId] = []
     properties: list[Json]

@@ -1,4 +1,4 @@
-"""Messages: sent, answered, shown, looked for, changed."""
+"""Messages: sent, answered, listed, searched and changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from .fields import Ids, Json, Many, Short
 
 
-class Approving(BaseModel):
-    """A person's word on one tool call."""
+class ToolApproval(BaseModel):
+    """A person's decision on one tool call."""
 
     tool_call_id: str | None = None
     approve: bool | None = None
@@ -19,7 +19,7 @@ class Approving(BaseModel):
 
 
 class NewMessage(BaseModel):
-    """A message, or, with `type` "approval", a word on tool calls that wait for one."""
+    """A message, or, with `type` "approval", a decision on the tool calls that wait for one."""
 
     type: Literal["message", "approval", "tool_return"] | None = None
     role: Literal["user", "system", "assistant"] = "user"
@@ -28,10 +28,10 @@ class NewMessage(BaseModel):
     approve: bool | None = None
     approval_request_id: Short | None = None
     reason: Annotated[str, StringConstraints(max_length=10_000)] | None = None
-    approvals: Annotated[list[Approving], Field(max_length=100)] | None = None
+    approvals: Annotated[list[ToolApproval], Field(max_length=100)] | None = None
 
 
-class Told(BaseModel):
+class MessageOptions(BaseModel):
     """How messages are shown."""
 
     use_assistant_message: bool = True
@@ -39,8 +39,13 @@ class Told(BaseModel):
     assistant_message_tool_kwarg: Short = "message"
     include_return_message_types: Many | None = None
 
+    def includes(self, message_type: str) -> bool:
+        """Whether messages of this type are shown."""
+        types = self.include_return_message_types
+        return not types or message_type in types
 
-class Request(Told):
+
+class SendMessages(MessageOptions):
     """Messages for an agent, or `input`, which is one message of the user."""
 
     messages: Annotated[list[NewMessage], Field(max_length=1000)] | None = None
@@ -59,7 +64,7 @@ class ToolCallState(BaseModel):
 
 
 class MessageState(BaseModel):
-    """A message as the SDKs know it; which fields it has depends on `message_type`."""
+    """A message as the SDKs expect it; which fields it has depends on `message_type`."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -101,7 +106,7 @@ class Usage(BaseModel):
 
 
 class Response(BaseModel):
-    """What a run said. `error` is a sentence where it failed after the answer had begun."""
+    """The messages of a run. `error` is set if the run failed after the answer had started."""
 
     messages: list[MessageState]
     stop_reason: StopReason
@@ -110,22 +115,22 @@ class Response(BaseModel):
 
 
 class MessageChange(BaseModel):
-    """What a message of the past is to say."""
+    """The new text of a past message."""
 
     content: str | list[Json] | None = None
     reasoning: str | None = None
 
 
-class Cancelling(BaseModel):
+class CancelRuns(BaseModel):
     run_ids: Ids | None = None
 
 
-class Resetting(BaseModel):
+class ResetMessages(BaseModel):
     add_default_initial_messages: bool = False
 
 
 class MessageSearch(BaseModel):
-    """What to look for in what was said; in all agents where none is named."""
+    """What to search for in messages; those of all agents unless one is named."""
 
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
     agent_id: Short | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
-from .fields import Json, Tags
+from .fields import ArchiveId, Json, MaybeUserId, Moment, PassageId, State, Tags
 
 
 class NewPassage(BaseModel):
@@ -25,32 +25,36 @@ class PassageChange(BaseModel):
     tags: Tags | None = None
 
 
-class PassageState(BaseModel):
-    """A piece of archival memory."""
+class PassageState(State):
+    """A passage of archival memory."""
 
-    id: str
+    id: PassageId
     text: str
     tags: list[str]
     embedding: list[float] | None = None
     embedding_config: Json | None = None
     metadata: Json = {}
-    archive_id: str
+    archive_id: ArchiveId = Field(validation_alias="agent_id")
     source_id: str | None = None
     file_id: str | None = None
     file_name: str | None = None
     is_deleted: bool = False
-    created_by_id: str | None = None
-    created_at: datetime
-    updated_at: datetime
+    created_by_id: MaybeUserId = Field(None, validation_alias="user_id")
+    created_at: Moment
+    updated_at: Moment
 
 
-class FoundPassage(BaseModel):
-    id: str
-    content: str
-    timestamp: datetime
+class PassageResult(State):
+    """A passage that a search found."""
+
+    id: PassageId
+    content: str = Field(validation_alias="text")
+    timestamp: Moment = Field(validation_alias="created_at")
     tags: list[str]
 
 
-class FoundPassages(BaseModel):
-    results: list[FoundPassage]
+class PassageResults(BaseModel):
+    """What a search of archival memory found."""
+
+    results: list[PassageResult]
     count: int

@@ -2,43 +2,90 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from ninja import Schema
+from pydantic import AliasPath, BaseModel, Field
 
-from .fields import Json
+from agents.models import Run, Step
+
+from .fields import AgentId, Json, Moment, RunId, StepId, UserId
+
+RUN_STATUSES = {
+    Run.Status.QUEUED: "created",
+    Run.Status.RUNNING: "running",
+    Run.Status.WAITING: "running",
+    Run.Status.DONE: "completed",
+    Run.Status.STOPPED: "cancelled",
+    Run.Status.FAILED: "failed",
+}
+STEP_STATUSES = {
+    Step.Status.STREAMING: "pending",
+    Step.Status.CALLING: "pending",
+    Step.Status.DONE: "success",
+    Step.Status.FAILED: "failed",
+    Step.Status.STOPPED: "cancelled",
+}
 
 
-class RunState(BaseModel):
-    """A message answered, in however many steps."""
+def stop_reason(run: Run) -> str | None:
+    """Why a run ended, in the SDKs' words; None while it goes on."""
+    if run.status == Run.Status.WAITING:
+        return "requires_approval"
+    words = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}
+    return words.get(run.reason, run.reason) or None  # type: ignore[call-overload]
 
-    id: str
-    agent_id: str
+
+def nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1e9)
+
+
+class RunState(Schema):
+    """A message answered, in as many steps as it took."""
+
+    id: RunId = Field(validation_alias="pk")
+    agent_id: AgentId
     status: Literal["created", "running", "completed", "failed", "cancelled"]
     stop_reason: str | None
-    created_at: datetime
-    completed_at: datetime | None
+    created_at: Moment
+    completed_at: Moment | None = Field(validation_alias="finished_at")
     background: bool | None = None
     total_duration_ns: int | None = None
     metadata: Json = {}
     job_type: Literal["run"] = "run"
     request_config: Json = {}
-    user_id: str
+    user_id: UserId = Field(validation_alias=AliasPath("agent", "owner_id"))
+
+    @staticmethod
+    def resolve_status(run: Run) -> str:
+        return RUN_STATUSES[Run.Status(run.status)]
+
+    @staticmethod
+    def resolve_stop_reason(run: Run) -> str | None:
+        return stop_reason(run)
+
+    @staticmethod
+    def resolve_total_duration_ns(run: Run) -> int | None:
+        ended, began = run.finished_at, run.started_at or run.created_at
+        return nanoseconds((ended - began).total_seconds()) if ended else None
+
+    @staticmethod
+    def resolve_metadata(run: Run) -> Json:
+        return {"error": run.error} if run.error else {}
 
 
-class StepState(BaseModel):
+class StepState(Schema):
     """A model call, with its tool calls."""
 
-    id: str
-    run_id: str
-    agent_id: str
+    id: StepId = Field(validation_alias="pk")
+    run_id: RunId
+    agent_id: AgentId = Field(validation_alias=AliasPath("run", "agent_id"))
     status: Literal["pending", "success", "failed", "cancelled"]
     origin: str = "memoryweb"
     provider_name: str
     model: str
     model_endpoint: str | None
-    context_window_limit: int
+    context_window_limit: int = Field(validation_alias="window")
     prompt_tokens: int | None
     completion_tokens: int | None
     total_tokens: int | None
@@ -47,19 +94,64 @@ class StepState(BaseModel):
     tags: list[str] = []
     messages: list[Json] = []
 
+    @staticmethod
+    def resolve_status(step: Step) -> str:
+        return STEP_STATUSES[Step.Status(step.status)]
 
-class StepMetrics(BaseModel):
-    id: str
-    run_id: str
-    agent_id: str
+    @staticmethod
+    def resolve_provider_name(step: Step) -> str:
+        return "openai" if "://" in step.endpoint else "memoryweb"
+
+    @staticmethod
+    def resolve_model_endpoint(step: Step) -> str | None:
+        return step.endpoint if "://" in step.endpoint else None
+
+    @staticmethod
+    def resolve_total_tokens(step: Step) -> int | None:
+        known = step.prompt_tokens is not None and step.completion_tokens is not None
+        return (step.prompt_tokens or 0) + (step.completion_tokens or 0) if known else None
+
+    @staticmethod
+    def resolve_stop_reason(step: Step) -> str | None:
+        return stop_reason(step.run)
+
+    @staticmethod
+    def resolve_error_data(step: Step) -> Json | None:
+        return {"message": step.error} if step.error else None
+
+    @staticmethod
+    def resolve_messages(step: Step) -> list[Json]:
+        return []  # GET /v1/steps/{step_id}/messages has them
+
+
+class StepMetrics(Schema):
+    """How long a step took."""
+
+    id: StepId = Field(validation_alias="pk")
+    run_id: RunId
+    agent_id: AgentId = Field(validation_alias=AliasPath("run", "agent_id"))
     step_start_ns: int
     step_ns: int | None
     tool_execution_ns: int
 
+    @staticmethod
+    def resolve_step_start_ns(step: Step) -> int | None:
+        return nanoseconds(step.started_at.timestamp())
+
+    @staticmethod
+    def resolve_step_ns(step: Step) -> int | None:
+        return nanoseconds(step.seconds)
+
+    @staticmethod
+    def resolve_tool_execution_ns(step: Step) -> int:
+        return sum(row.duration_ms or 0 for row in step.message_list) * 1_000_000
+
 
 class Trace(BaseModel):
-    """The request of a step as it was sent, and what the model answered. `proven`: its SHA-256 is
-    the one stored before it was sent."""
+    """The request of a step as it was sent, and what the model answered.
+
+    `proven`: its SHA-256 is the one that was stored before it was sent.
+    """
 
     id: str
     step_id: str
@@ -67,17 +159,17 @@ class Trace(BaseModel):
     response_json: Json
     request_sha256: str
     proven: bool
-    created_at: datetime
+    created_at: Moment
 
 
-class Retrying(BaseModel):
-    """How to go on with a run that failed."""
+class RetryRun(BaseModel):
+    """How to continue a run that failed."""
 
     way: Literal["retry", "leave_out", "make_room"] = "retry"
 
 
-class Following(BaseModel):
-    """From where to follow a run: after the event `starting_after`."""
+class FollowRun(BaseModel):
+    """Where to continue the stream of a run: after the event `starting_after`."""
 
     starting_after: Annotated[int, Field(ge=0, le=2**62)] = 0
     include_pings: bool = True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from .fields import Json, Short, Tags
+from .fields import Json, MaybeUserId, Moment, Short, State, Tags, ToolId
 
 
 class NewTool(BaseModel):
@@ -38,11 +37,11 @@ class SourceToRun(BaseModel):
     agent_id: Short | None = None
 
 
-class Ran(BaseModel):
-    """What a function came to. Nothing it changed was kept."""
+class RunResult(BaseModel):
+    """What a function returned. Nothing that it changed was kept."""
 
     id: str
-    date: datetime
+    date: Moment
     message_type: Literal["tool_return_message"] = "tool_return_message"
     tool_call_id: str
     tool_return: str
@@ -51,20 +50,20 @@ class Ran(BaseModel):
     stderr: list[str]
 
 
-class ToolState(BaseModel):
-    """A tool: a user's own (`custom`), or one that memoryweb brings."""
+class ToolState(State):
+    """A tool: a user's own (`custom`), or one that comes with memoryweb."""
 
-    id: str
+    id: ToolId
     name: str
-    tool_type: Literal["custom", "letta_core", "letta_memory_core"]
+    tool_type: Literal["custom", "letta_core", "letta_memory_core"] = "custom"
     description: str
     source_type: str = "python"
-    source_code: str | None = None
+    source_code: str | None = Field(None, validation_alias="source")
     json_schema: Json
     args_json_schema: Json = {}
     tags: list[str] = []
     return_char_limit: int
     default_requires_approval: bool | None = None
-    created_by_id: str | None = None
-    last_updated_by_id: str | None = None
+    created_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
+    last_updated_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
     metadata_: Json = {}

@@ -1,0 +1,181 @@
+"""An agent with all that belongs to it, which is what `AgentState` is read from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from agents import tools as agent_tools
+from agents.llm import ModelError, resolve
+from agents.llm.windows import window_of
+from agents.memory.classes import template_of
+from agents.models import Agent, AgentTag, Block, Identity, Message, Run, Tool
+from agents.tools.rules import on_the_wire
+
+from . import ids
+from .built_in_tools import built_in_tools
+from .schemas.agents import AgentState
+from .schemas.blocks import BlockState, CoreMemory
+from .schemas.fields import Json
+from .schemas.identities import IdentityState
+from .schemas.tools import ToolState
+
+MEMGPT, PLAIN = "memgpt_v2_agent", "letta_v1_agent"
+MOST_MESSAGES = 1000  # ids of messages shown with an agent, the newest
+EMBEDDING_DIM = 1536  # what clients expect where nothing is known
+
+
+class AgentDetails:
+    """An agent and what belongs to it; what is not here is the agent's own."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        blocks: Sequence[Block],
+        own_tools: dict[str, Tool],
+        tags: list[str],
+        identities: list[IdentityState],
+    ) -> None:
+        self.agent, self.tags, self.identities = agent, tags, identities
+        self.memory = core_memory_state(agent, blocks)
+        self.blocks = self.memory.blocks
+        self.tools = tool_states(agent, own_tools)
+        self.identity_ids = [identity.id for identity in identities]
+        self.last_run_completion, self.last_stop_reason = Run.last_end(agent)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.agent, name)
+
+    @property
+    def agent_type(self) -> str:
+        style = MEMGPT if agent_tools.speaks_by_tool(self.agent) else PLAIN
+        return self.agent.agent_type or style
+
+    @property
+    def message_ids(self) -> list[str]:
+        """The messages in the context: the system message, then the oldest first."""
+        keys = Message.keys_in_context(self.agent, MOST_MESSAGES)
+        return [
+            ids.system_message(self.agent.pk),
+            *(ids.numbered("message", key) for key in keys),
+        ]
+
+    @property
+    def tool_rules(self) -> list[Json]:
+        """The agent's rules, with one for each tool that needs approval by its own setting."""
+        asking = [tool.name for tool in self.tools if tool.default_requires_approval]
+        shown = on_the_wire(self.agent.tool_rules, asking)
+        return [{"prompt_template": None, **rule} for rule in shown]
+
+    @property
+    def llm_config(self) -> Json:
+        """Which model answers, by what is known without asking its endpoint."""
+        agent = self.agent
+        try:
+            endpoint, model = resolve(agent.model, ask=False)
+        except ModelError:  # the endpoint names no model at present
+            return {
+                "handle": agent.model,
+                "model": agent.model.rpartition("/")[2],
+                "model_endpoint_type": "openai",
+                "context_window": agent.context_window or 32_000,
+            }
+        window = agent.context_window or window_of(endpoint, model, ask=False)
+        return {
+            "handle": agent.model or f"{endpoint.name}/{model}",
+            "model": model,
+            "model_endpoint_type": "openai",
+            "model_endpoint": None if endpoint.is_demo else endpoint.base_url,
+            "provider_name": endpoint.name,
+            "context_window": window,
+            "put_inner_thoughts_in_kwargs": False,
+        }
+
+    @property
+    def embedding_config(self) -> Json:
+        handle = self.agent.embedding
+        return {
+            "handle": handle or None,
+            "embedding_model": handle.rpartition("/")[2],
+            "embedding_endpoint_type": "openai",
+            "embedding_endpoint": None,
+            "embedding_dim": EMBEDDING_DIM,
+            "embedding_chunk_size": 300,
+        }
+
+
+def details(agents: Sequence[Agent]) -> list[AgentDetails]:
+    """One owner's agents with what belongs to them, read with one query for each kind of thing."""
+    if not agents:
+        return []
+    names = {name for agent in agents for name in agent.tools} - built_in_tools().keys()
+    own = own_tools(agents[0].owner_id, names)
+    blocks, tags = Agent.core_memories(agents), AgentTag.of(agents)
+    identities = identities_of(agents)
+    return [
+        AgentDetails(agent, blocks[agent.pk], own, tags[agent.pk], identities[agent.pk])
+        for agent in agents
+    ]
+
+
+def agent_state(agent: Agent) -> AgentState:
+    """An agent with what belongs to it."""
+    return AgentState.model_validate(details([agent])[0])
+
+
+def core_memory_state(agent: Agent, blocks: Sequence[Block]) -> CoreMemory:
+    return CoreMemory(
+        blocks=[BlockState.model_validate(block) for block in blocks],
+        prompt_template=template_of(agent.prompt_template, agent.memory_class),
+    )
+
+
+def own_tools(owner_id: int, names: Collection[str]) -> dict[str, Tool]:
+    """A person's own tools of these names, by name."""
+    if not names:
+        return {}
+    return {row.name: row for row in Tool.objects.filter(owner_id=owner_id, name__in=names)}
+
+
+def tool_states(agent: Agent, own: dict[str, Tool]) -> list[ToolState]:
+    """The agent's tools in its order; `own` are its owner's."""
+    built_in = built_in_tools()
+    return [
+        built_in[name] if name in built_in else ToolState.model_validate(own[name])
+        for name in dict.fromkeys(agent.tools)
+        if name in built_in or name in own
+    ]
+
+
+# -- identities ------------------------------------------------------------------------------------
+
+
+def identity_states(identities: Sequence[Identity]) -> list[IdentityState]:
+    """One owner's identities, with the ids of their agents and blocks."""
+    if not identities:
+        return []
+    agents: defaultdict[UUID, list[str]] = defaultdict(list)
+    blocks: defaultdict[UUID, list[str]] = defaultdict(list)
+    held = Identity.agents.through.objects.filter(identity__in=identities, agent__deleted_at=None)
+    for pk, agent in held.order_by("agent__created_at").values_list("identity", "agent"):
+        agents[pk].append(ids.named("agent", agent))
+    usable = Block.objects.usable_by(identities[0].owner)
+    kept = Identity.blocks.through.objects.filter(identity__in=identities, block__in=usable)
+    for pk, block in kept.order_by("block__created_at").values_list("identity", "block"):
+        blocks[pk].append(ids.named("block", block))
+    return [
+        IdentityState.model_validate(identity).model_copy(
+            update={"agent_ids": agents[identity.pk], "block_ids": blocks[identity.pk]}
+        )
+        for identity in identities
+    ]
+
+
+def identities_of(agents: Sequence[Agent]) -> dict[UUID, list[IdentityState]]:
+    """The identities of agents, by the agent's key."""
+    by_agent = Identity.of(agents)
+    identities = {each.pk: each for found in by_agent.values() for each in found}
+    states = dict(zip(identities, identity_states(list(identities.values())), strict=True))
+    return {pk: [states[each.pk] for each in found] for pk, found in by_agent.items()}
