@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 
 View = Callable[..., Any]
@@ -36,6 +36,8 @@ def answered(view: View, shape: TypeAdapter[Any]) -> View:
         result = view(request, **parameters)
         if isinstance(result, HttpResponseBase):
             return result
+        if isinstance(result, BaseModel):
+            return json_response(result.model_dump_json().encode())
         return json_response(shape.dump_json(shape.validate_python(result)))
 
     return answer

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agents.models import Agent, Message
+from agents.tools import speaks_by_tool
 
 from . import ids
 from .cursors import MOST
@@ -78,13 +79,13 @@ def stored(
 
     Rows are read in batches, because a row can be no message, one, or several.
     """
-    rows = Message.objects.filter(agent=agent, aside=False)
+    rows = Message.objects.filter(agent=agent, aside=False).defer("extra")
     if lower:
         rows = rows.filter(number__gte=lower[0])
     if upper:
         rows = rows.filter(number__lte=upper[0])
     messages: list[ApiMessage] = []
-    step = page.limit + 10
+    step = page.limit * 3 // 2 if speaks_by_tool(agent) else page.limit  # returns are left out
     while len(messages) < page.limit:
         batch = list(rows.order_by("-number" if newest else "number")[:step])
         if not batch:

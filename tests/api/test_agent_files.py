@@ -139,7 +139,7 @@ def test_several_agents_of_one_file_are_all_told_of(api: Api) -> None:
     made = upload(api, json.dumps(file), name="All")
     assert len(made["agent_ids"]) == Agent.objects.count() == 3
     assert api.get(f"/agents/{made['agent_ids'][2]}")["name"] == "second"
-    assert any("name was given to none" in note for note in made["notes"])
+    assert any("name was not used" in note for note in made["notes"])
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def test_nobody_revokes_anothers_token(accounts: None, alice: User, bob: User) -
 def test_the_operations_can_be_browsed(client: Client, db: None) -> None:
     page = client.get("/api/").content.decode()
     assert "POST /v1/agents/{agent_id}/messages" in page
-    assert "Make an agent." in page
+    assert "Create an agent." in page
 
 
 def test_its_pages_are_for_people_who_are_logged_in(accounts: None, db: None) -> None:
