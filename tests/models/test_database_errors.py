@@ -86,7 +86,7 @@ def own() -> Agent:
 
 def notes_one_fact(request: dict[str, Any]) -> Answer:
     """A tool call, then a long text."""
-    return text(LONG) if request["messages"][-1]["role"] == "tool" else calls(APPEND)
+    return text(LONG, chunk=1000) if request["messages"][-1]["role"] == "tool" else calls(APPEND)
 
 
 def test_a_run_that_the_database_fails_anywhere_goes_on_when_it_works_again(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
+import runpy
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.test import Client
+from allauth.account.adapter import get_adapter
+from django.test import Client, RequestFactory
 from django.urls import reverse
+from pytest_django import Settings
 
 from agents.models import Agent
 from memoryweb.data_folder import make_private
 from tests.support.server import ROOT
+
+Start = Callable[[str], None]
 
 # -- files -----------------------------------------------------------------------------------------
 
@@ -25,24 +30,30 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def manage(data: Path, *command: str, **environment: str) -> str:
-    """What a command of `manage.py` prints, on a data folder of its own."""
-    named = {"MEMORYWEB_DATA": str(data), "DATABASE_URL": "", "REDIS_URL": ""}
+RUNNING = """
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+call_command("migrate", verbosity=0)
+User.objects.create_user("x")
+print(*sorted(f"{p.name} {p.stat().st_mode & 0o777:o}" for p in settings.DATA.iterdir()))
+"""
+
+
+def test_the_data_is_readable_to_nobody_else(tmp_path: Path) -> None:
+    """While the database runs, with its log beside it, and afterwards."""
+    data = tmp_path / "data"
     done = subprocess.run(
-        [sys.executable, "manage.py", *command],
+        [sys.executable, "manage.py", "shell", "--no-imports", "--command", RUNNING],
         cwd=ROOT,
-        env=os.environ | named | environment,
+        env={**os.environ, "MEMORYWEB_DATA": str(data), "DATABASE_URL": "", "REDIS_URL": ""},
         capture_output=True,
         text=True,
         check=True,
         umask=0o022,
     )
-    return done.stdout
-
-
-def test_the_data_is_readable_to_nobody_else(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    manage(data, "migrate", "--verbosity=0")
+    assert "memoryweb.sqlite3-wal 600 secret_key 600" in done.stdout
     assert mode(data) == 0o700
     made = {path.name: oct(mode(path)) for path in data.iterdir()}
     assert {"memoryweb.sqlite3", "lock", "secret_key"} <= made.keys()
@@ -69,17 +80,6 @@ def test_a_folder_that_is_everybodys_stays_so_and_the_files_in_it_are_private(
     make_private(tmp_path, "lock")
     assert mode(tmp_path) == 0o1777
     assert mode(tmp_path / "lock") == 0o600
-
-
-def test_the_file_of_a_running_database_has_private_files_beside_it(tmp_path: Path) -> None:
-    code = (
-        "from django.contrib.auth.models import User; User.objects.create_user('x');"
-        "from django.conf import settings;"
-        "print(*sorted(f'{p.name} {p.stat().st_mode & 0o777:o}' for p in settings.DATA.iterdir()))"
-    )
-    manage(tmp_path, "migrate", "--verbosity=0")
-    files = manage(tmp_path, "shell", "--no-imports", "--verbosity=0", "--command", code)
-    assert "memoryweb.sqlite3-wal 600 secret_key 600" in files
 
 
 # -- caches ----------------------------------------------------------------------------------------
@@ -112,48 +112,51 @@ def test_a_message_that_is_refused_without_a_socket_comes_back_to_be_sent_again(
 
 # -- behind TLS ------------------------------------------------------------------------------------
 
-ASK = """
-import json
-from allauth.account.adapter import get_adapter
-from django.conf import settings
-from django.test import Client, RequestFactory
-
-settings.ALLOWED_HOSTS.append("testserver")
-page = Client().get("/accounts/signup/", headers={"x-forwarded-proto": "https"})
-asked = RequestFactory().get("/", headers={"x-forwarded-for": "6.6.6.6, 203.0.113.9"})
-print(json.dumps({
-    "cookies": [str(cookie) for cookie in page.cookies.values()],
-    "session": settings.SESSION_COOKIE_NAME,
-    "messages": settings.MESSAGE_STORAGE,
-    "hsts": page.headers.get("Strict-Transport-Security"),
-    "client": get_adapter().get_client_ip(asked),
-}))
-"""
+FOR_BROWSERS = re.compile("(ACCOUNTS|ALLAUTH|CSRF|MESSAGE|SECURE|SESSION)")
 
 
-def asked_of_a_server(data: Path, origins: str) -> dict[str, Any]:
-    manage(data, "migrate", "--verbosity=0")
-    names = {"MEMORYWEB_ACCOUNTS": "1", "MEMORYWEB_TRUSTED_ORIGINS": origins}
-    command = ("shell", "--no-imports", "--verbosity=0", "--command", ASK)
-    return dict(json.loads(manage(data, *command, **names)))
+@pytest.fixture
+def start(db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Read the settings as a team's server does that is started with these trusted origins."""
+
+    def read(origins: str) -> None:
+        names = {"DATA": str(tmp_path), "ACCOUNTS": "1", "TRUSTED_ORIGINS": origins}
+        for name, value in names.items():
+            monkeypatch.setenv(f"MEMORYWEB_{name}", value)
+        for name, value in runpy.run_path(str(ROOT / "memoryweb/settings.py")).items():
+            if FOR_BROWSERS.match(name):
+                setattr(settings, name, value)
+
+    return read
 
 
-def test_behind_tls_cookies_are_this_hosts_alone_and_browsers_keep_to_tls(tmp_path: Path) -> None:
-    said = asked_of_a_server(tmp_path, "https://memory.example.com")
-    (csrf,) = said["cookies"]
+def client_ip() -> str:
+    """From where allauth thinks that a request came through a proxy."""
+    asked = RequestFactory().get("/", headers={"x-forwarded-for": "6.6.6.6, 203.0.113.9"})
+    return str(get_adapter().get_client_ip(asked))
+
+
+def test_behind_tls_cookies_are_this_hosts_alone_and_browsers_keep_to_tls(
+    start: Start, settings: Settings
+) -> None:
+    start("https://memory.example.com")
+    page = Client().get("/accounts/signup/", headers={"x-forwarded-proto": "https"})
+    (csrf,) = map(str, page.cookies.values())
     assert csrf.startswith("Set-Cookie: __Host-memoryweb_csrf=")
     assert csrf.endswith("; Secure")
     assert "Path=/;" in csrf
     assert "Domain" not in csrf
-    assert said["session"] == "__Host-memoryweb_session"
-    assert said["messages"] == "memoryweb.messages.HostMessages"
-    assert said["hsts"] == "max-age=31536000"
-    assert said["client"] == "203.0.113.9"
+    assert settings.SESSION_COOKIE_NAME == "__Host-memoryweb_session"
+    assert settings.MESSAGE_STORAGE == "memoryweb.messages.HostMessages"
+    assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert client_ip() == "203.0.113.9"
 
 
 @pytest.mark.parametrize("origins", ["", "http://memory.example.com"])
-def test_without_tls_nothing_asks_for_it(origins: str, tmp_path: Path) -> None:
-    said = asked_of_a_server(tmp_path, origins)
-    assert "Secure" not in said["cookies"][0]
-    assert (said["session"], said["hsts"]) == ("memoryweb_session", None)
-    assert said["client"] == "127.0.0.1"
+def test_without_tls_nothing_asks_for_it(origins: str, start: Start, settings: Settings) -> None:
+    start(origins)
+    page = Client().get("/accounts/signup/", headers={"x-forwarded-proto": "https"})
+    assert "Secure" not in str(next(iter(page.cookies.values())))
+    assert settings.SESSION_COOKIE_NAME == "memoryweb_session"
+    assert "Strict-Transport-Security" not in page.headers
+    assert client_ip() == "127.0.0.1"

@@ -219,6 +219,7 @@ def test_any_server_refuses_what_comes_too_slowly(monkeypatch: pytest.MonkeyPatc
 # -- the server itself -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_server_refuses_what_it_will_not_take_without_taking_it(tmp_path: Path) -> None:
     with MemoryWeb(tmp_path, MEMORYWEB_ACCOUNTS="1") as live:
         for path in ("/v1/agents/", "/v1/agents/import", "/agents/import/", "/agents/new/"):

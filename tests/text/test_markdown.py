@@ -85,6 +85,7 @@ def test_what_would_be_too_much_is_shown_as_it_was_written_and_says_so(text: str
     assert words_of(html).endswith(f"\n{text}")
 
 
+@pytest.mark.slow
 def test_no_text_takes_long_to_lay_out() -> None:
     """All shapes at the greatest size, in the time that one took alone: 20 s and more."""
     killed_after(
@@ -142,6 +143,7 @@ def test_the_rest_of_code_without_colours_is_one_piece() -> None:
     assert (kind, rest) == (Text, "\nb\nc")
 
 
+@pytest.mark.slow
 def test_java_that_took_a_quarter_of_a_minute_takes_a_moment() -> None:
     killed_after(
         10,
