@@ -10,6 +10,7 @@ from agents.pages import (
     archival_changes,
     block_pages,
     blocks,
+    chat,
     compactions,
     context,
     custom_tools,
@@ -19,7 +20,6 @@ from agents.pages import (
     runs,
     sent_requests,
     shares,
-    shell,
     time_travel,
     tools,
 )
@@ -53,7 +53,7 @@ past = [
     path("<int:number>/fork/", time_travel.fork, name="past_fork"),
 ]
 agent: list[URLPattern | URLResolver] = [
-    path("", shell.chat, name="agent"),
+    path("", chat.chat, name="agent"),
     path("settings/", agents.change, name="agent_settings"),
     path("export/", agent_files.export, name="agent_export"),
     path("delete/", agents.delete, name="agent_delete"),
@@ -109,7 +109,7 @@ tool = [
     path("delete/", custom_tools.delete, name="tool_delete"),
 ]
 urlpatterns = [
-    path("", shell.home, name="home"),
+    path("", chat.home, name="home"),
     path("agents/new/", agents.new, name="agent_new"),
     path("agents/new/blocks/", agents.new_block, name="agent_new_block"),
     path("agents/new/first-blocks/", agents.new_first_blocks, name="agent_new_first_blocks"),

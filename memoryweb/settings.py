@@ -66,7 +66,7 @@ if any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS):
     CSRF_COOKIE_NAME = "__Host-memoryweb_csrf"
     MESSAGE_STORAGE = "memoryweb.messages.HostMessages"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "agents.pages.shell.refused"
+CSRF_FAILURE_VIEW = "agents.pages.errors.csrf_failed"
 
 # -- The application -----------------------------------------------------------------------------
 

@@ -25,5 +25,5 @@ urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
     path("", include("agents.urls")),
 ]
-handler404 = "agents.pages.shell.not_found"
-handler500 = "agents.pages.shell.failed"
+handler404 = "agents.pages.errors.not_found"
+handler500 = "agents.pages.errors.server_error"

@@ -31,7 +31,6 @@ from agents.models import Agent
 from agents.models.event import snapshot
 
 from .request import Request, own_agent
-from .shell import listed
 
 IN_MEMORY = 1024 * 1024  # bytes of a download; what is larger waits on disk
 CHUNK = 64 * 1024  # bytes sent at once
@@ -79,7 +78,7 @@ def import_(request: Request) -> HttpResponse:
         except AgentFileError as error:
             form.add_error("file", str(error))
     status = 422 if request.method == "POST" else 200
-    context = {"form": form, **listed(request)}
+    context = {"form": form}
     return render(request, "agents/agent_files/import.html", context, status=status)
 
 
@@ -108,7 +107,7 @@ def imported(request: Request) -> HttpResponse:
     if newest is None:
         return redirect("agent_import")
     made = Agent.objects.visible_to(request.user).filter(pk__in=newest["agents"])
-    context = {"made": made.order_by("created_at"), "notes": newest["notes"], **listed(request)}
+    context = {"made": made.order_by("created_at"), "notes": newest["notes"]}
     return render(request, "agents/agent_files/imported.html", context)
 
 

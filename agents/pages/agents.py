@@ -16,7 +16,6 @@ from agents.models import Agent
 from .forms.agent import AgentForm, NewAgentForm
 from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
 from .request import Request, own_agent
-from .shell import listed
 
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
 
@@ -29,7 +28,7 @@ def new(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and blocks.is_valid():
         agent = form.create(request.user, blocks.filled())
         return redirect("agent", agent.pk)
-    context = {"form": form, "blocks": blocks, **listed(request)}
+    context = {"form": form, "blocks": blocks}
     status = 422 if request.method == "POST" else 200
     return render(request, "agents/new.html", context, status=status)
 
@@ -96,7 +95,7 @@ def change(request: Request, agent_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         own_agent(request, agent_id).configure(**form.changes())
         return redirect("agent", agent.pk)
-    context = {"form": form, "agent": agent, **listed(request)}
+    context = {"form": form, "agent": agent}
     return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
 
 
@@ -107,7 +106,7 @@ def delete(request: Request, agent_id: UUID) -> HttpResponse:
     if request.method == "POST":
         agent.trash()
         return redirect("agents_deleted")
-    return render(request, "agents/delete.html", {"agent": agent, **listed(request)})
+    return render(request, "agents/delete.html", {"agent": agent})
 
 
 @login_required
@@ -115,7 +114,7 @@ def delete(request: Request, agent_id: UUID) -> HttpResponse:
 def deleted(request: Request) -> HttpResponse:
     """Deleted agents that can still be brought back."""
     trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
-    return render(request, "agents/deleted.html", {"trashed": trashed, **listed(request)})
+    return render(request, "agents/deleted.html", {"trashed": trashed})
 
 
 @login_required

@@ -25,7 +25,6 @@ from .blocks import change_settings, edit_value, sentence
 from .forms.block import BlockForm, ShareForm
 from .history import EDITS_A_PAGE, NEWEST
 from .request import Request, number, own_block, usable_block
-from .shell import listed
 
 BEGINNING = 300  # characters of a value that the list shows
 
@@ -42,7 +41,6 @@ def index(request: Request) -> HttpResponse:
             "own": [block for block in blocks if block.owner_id == request.user.pk],
             "given": [block for block in blocks if block.owner_id != request.user.pk],
             "at_blocks": True,
-            **listed(request),
         }
         return render(request, "agents/blocks/index.html", context)
 
@@ -59,7 +57,7 @@ def make(request: Request) -> HttpResponse:
     form = BlockForm(request.POST or None, instance=Block(owner=request.user))
     if request.method == "POST" and form.is_valid():
         return redirect("block", form.save().pk)
-    context = {"form": form, "at_blocks": True, **listed(request)}
+    context = {"form": form, "at_blocks": True}
     status = 422 if request.method == "POST" else 200
     return render(request, "agents/blocks/new.html", context, status=status)
 
@@ -85,7 +83,6 @@ def of_block(request: Request, block: Block, form: ShareForm | None = None) -> d
         "shares": list(block.shares.select_related("user")) if is_own else [],
         "form": form or ShareForm(block),
         "at_blocks": True,
-        **listed(request),
     }
 
 
@@ -126,7 +123,6 @@ def history(request: Request, block_id: UUID) -> HttpResponse:
             "older": found[EDITS_A_PAGE - 1].pk if len(found) > EDITS_A_PAGE else None,
             "first": BlockEdit.objects.filter(block=block, version=1).first(),
             "at_blocks": True,
-            **listed(request),
         }
         return render(request, "agents/blocks/history.html", context)
 
@@ -167,6 +163,5 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
         "shares": list(block.shares.select_related("user")),
         "unsure": status == 422,
         "at_blocks": True,
-        **listed(request),
     }
     return render(request, "agents/blocks/delete.html", context, status=status)

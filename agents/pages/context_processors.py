@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from agents.llm import default_endpoint
+from agents.models import Agent
 
 
 def app(request: HttpRequest) -> dict[str, Any]:
-    return {"accounts": settings.ACCOUNTS, "demo": default_endpoint().is_demo}
+    """`agents` is the list beside every page: read where a page shows it, and nowhere else."""
+    return {
+        "accounts": settings.ACCOUNTS,
+        "demo": default_endpoint().is_demo,
+        "agents": SimpleLazyObject(lambda: sidebar(request)),
+    }
+
+
+def sidebar(request: HttpRequest) -> QuerySet[Agent]:
+    return Agent.objects.visible_to(request.user).with_activity()

@@ -23,7 +23,6 @@ from agents.tools.dry_run import try_out
 from .forms.tool import ToolForm
 from .forms.tool_arguments import ArgumentsForm
 from .request import Request
-from .shell import listed
 from .tools import described
 
 
@@ -35,7 +34,7 @@ def index(request: Request) -> HttpResponse:
     own = Tool.objects.visible_to(request.user)
     rows = [(tool, users.get(tool.name, [])) for tool in own]
     _, off = custom.available()
-    context = {"own": rows, "off": off, **beside(request)}
+    context = {"own": rows, "off": off, "at_tools": True}
     return render(request, "agents/tools/index.html", context)
 
 
@@ -104,7 +103,7 @@ def page(request: Request, form: ToolForm) -> dict[str, Any]:
         "off": off,
         "choices": choices,
         "chosen": next(iter(users or choices), None),
-        **beside(request),
+        "at_tools": True,
     }
 
 
@@ -123,11 +122,6 @@ def reading(form: ToolForm) -> dict[str, Any]:
         "arguments": ArgumentsForm(schema, form.data) if schema else None,
         "renamed_from": form.named if schema and schema["name"] != form.named else "",
     }
-
-
-def beside(request: Request) -> dict[str, Any]:
-    """What the sidebar is drawn from."""
-    return {"at_tools": True, **listed(request)}
 
 
 def find(request: Request, tool_id: UUID | None) -> Tool:
@@ -195,4 +189,4 @@ def delete(request: Request, tool_id: UUID) -> HttpResponse:
         remove(tool)
         return redirect("tools")
     context = {"tool": tool, "users": used_by(request.user).get(tool.name, [])}
-    return render(request, "agents/tools/delete.html", context | beside(request))
+    return render(request, "agents/tools/delete.html", context | {"at_tools": True})

@@ -16,8 +16,8 @@ from agents.models.event import snapshot
 from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
+from .chat import transcript
 from .request import Request, own_agent
-from .shell import transcript
 
 
 @login_required

@@ -18,7 +18,6 @@ from agents.models.event import snapshot
 
 from .context import sent_now
 from .request import Request, own_agent
-from .shell import listed
 
 
 @login_required
@@ -32,7 +31,6 @@ def show(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
             "step": step,
             "number": time_travel.number_of(step),
             **compared(agent, step),
-            **listed(request),
         }
         return render(request, "agents/requests/show.html", context)
 

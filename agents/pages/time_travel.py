@@ -24,7 +24,6 @@ from agents.models.message import storable
 from .context import text_of
 from .context_chart import Picture, picture
 from .request import Request, own_agent
-from .shell import listed
 
 RUNS_SHOWN = 20
 STEPS_SHOWN = 60
@@ -68,7 +67,7 @@ def show(request: Request, agent_id: UUID, number: int) -> HttpResponse:
         context = then(agent, step, number)
         if request.htmx:
             return render(request, "agents/past/_then.html", context)
-        return render(request, "agents/past/show.html", context | listed(request))
+        return render(request, "agents/past/show.html", context)
 
 
 def then(agent: Agent, step: Step, number: int, **more: Any) -> dict[str, Any]:
@@ -180,7 +179,7 @@ def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
     name = storable(request.POST.get("name", "")).strip() or fork_name(agent, number)
     if len(name) > LONGEST_NAME:
         error = f"The name has {len(name):,} characters; {LONGEST_NAME} is the most."
-        context = then(agent, step, number, fork_name=name, fork_error=error) | listed(request)
+        context = then(agent, step, number, fork_name=name, fork_error=error)
         return render(request, "agents/past/show.html", context, status=422)
     return redirect("agent", forks.fork(step, name, request.user).pk)
 

@@ -15,7 +15,6 @@ from agents.models import Token
 from agents.models.token import SCOPES
 
 from .request import Request
-from .shell import listed
 
 
 @login_required
@@ -37,7 +36,6 @@ def index(request: Request) -> HttpResponse:
         "scopes": SCOPES,
         "at_tokens": True,
         **made,
-        **listed(request),
     }
     return render(request, "agents/tokens/index.html", context, status=status)
 
@@ -75,7 +73,7 @@ def operations(request: Request) -> HttpResponse:
             shown = described_operation(method, address, operation)
             found.setdefault(operation.get("tags", ["more"])[0], []).append(shown)
     context = {"groups": found, "described": described["info"], "at_tokens": True}
-    return render(request, "agents/tokens/operations.html", context | listed(request))
+    return render(request, "agents/tokens/operations.html", context)
 
 
 def described_operation(method: str, address: str, operation: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from pytest_django import Settings
 
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Block, Editor, Step
-from agents.pages import history, shell
+from agents.pages import chat as chat_page
+from agents.pages import history
 from tests.support.ledger import edits_in, shown, step_of, written
 
 # -- tabs ------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ def test_a_step_long_ago_is_on_the_page_with_all_that_followed(
 def test_where_too_much_followed_the_page_is_about_the_step(
     agent: Agent, long_ago: list[Step], web: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell, "MOST_RUNS", 40)
+    monkeypatch.setattr(chat_page, "MOST_RUNS", 40)
     html = chat(web, agent, step=long_ago[15].pk)
     assert runs_in(html) == [step.run_id for step in long_ago[5:25]]
     assert "35 newer messages of yours are not shown here" in html

@@ -1,8 +1,7 @@
-"""The pages one looks at. Looking changes nothing."""
+"""The chat page: an agent's conversation with its memory beside it. Looking changes nothing."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -10,14 +9,11 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views import defaults
 from django.views.decorators.http import require_GET
 
 from agents.live import fragments
 from agents.models import Agent, Run
-from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.event import snapshot
 
 from . import panel
@@ -48,7 +44,7 @@ def chat(request: Request, agent_id: UUID) -> HttpResponse:
     with snapshot():
         agent = own_agent(request, agent_id)
         run = run_of_step(agent, request.GET.get("step", ""))
-        context = chat_context(agent, run) | panel.opened(request, agent) | listed(request)
+        context = chat_context(agent, run) | panel.opened(request, agent)
         response = render(request, "agents/chat.html", context)
     return response
 
@@ -89,34 +85,3 @@ def transcript(agent: Agent, before: int | None = None, at: int | None = None) -
             runs = runs.filter(pk__lt=since[RUNS_A_PAGE // 2])
     newest = list(runs.order_by("-pk")[: most + 1])
     return {"runs": newest[:most][::-1], "has_older": len(newest) > most, "newer": newer}
-
-
-def listed(request: Request) -> dict[str, Any]:
-    """The list of agents beside every page."""
-    return {"agents": Agent.objects.visible_to(request.user).with_activity()}
-
-
-def not_found(request: Request, exception: Exception) -> HttpResponse:
-    """404, for what is not there and for what is somebody else's."""
-    return render(request, "404.html", status=404)
-
-
-def refused(request: Request, reason: str = "") -> HttpResponse:
-    """403, for a POST that did not come from a page of this server."""
-    return render(request, "403_csrf.html", {"reason": reason}, status=403)
-
-
-def failed(request: Request) -> HttpResponse:
-    """500; or 503, where the database does not work just now, whoever came upon that."""
-    error = sys.exc_info()[1]
-    words = unavailable(error) if error else ""
-    if not words:
-        return defaults.server_error(request)
-    htmx = request.headers.get("HX-Request") == "true"
-    template = "agents/_unavailable.html" if htmx else "503.html"
-    response = HttpResponse(render_to_string(template, {"words": words}), status=503)
-    response["Retry-After"] = str(RETRY_SECONDS)
-    if htmx:  # beside what is on the page, so that what was typed there stays
-        asking, target = request.headers.get("HX-Source"), request.headers.get("HX-Target")
-        response["HX-Reswap"] = "afterend" if asking == target else "afterbegin"
-    return response

@@ -1,0 +1,40 @@
+"""The pages that say what went wrong: 403, 404, 500 and 503."""
+
+from __future__ import annotations
+
+import sys
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views import defaults
+
+from agents.models.database_errors import RETRY_SECONDS, unavailable
+
+from .request import Request
+
+
+def not_found(request: Request, exception: Exception) -> HttpResponse:
+    """404, for what is not there and for what is somebody else's."""
+    return render(request, "404.html", status=404)
+
+
+def csrf_failed(request: Request, reason: str = "") -> HttpResponse:
+    """403, for a POST that did not come from a page of this server."""
+    return render(request, "403_csrf.html", {"reason": reason}, status=403)
+
+
+def server_error(request: Request) -> HttpResponse:
+    """500; or 503, where the database does not work just now, whoever came upon that."""
+    error = sys.exc_info()[1]
+    words = unavailable(error) if error else ""
+    if not words:
+        return defaults.server_error(request)
+    htmx = request.headers.get("HX-Request") == "true"
+    template = "agents/_unavailable.html" if htmx else "503.html"
+    response = HttpResponse(render_to_string(template, {"words": words}), status=503)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    if htmx:  # beside what is on the page, so that what was typed there stays
+        asking, target = request.headers.get("HX-Source"), request.headers.get("HX-Target")
+        response["HX-Reswap"] = "afterend" if asking == target else "afterbegin"
+    return response
