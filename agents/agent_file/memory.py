@@ -187,12 +187,13 @@ def validated(block: Block, entry: Entry) -> None:
 
 def edits_of(ledger: Entry, steps: list[Step], ids: Ids) -> list[BlockEdit]:
     """The rows of a ledger, but for the block and what they undo; `ids` are the calls' new ones."""
-    before, kept = ledger.text("first"), []
+    first: str | None = ledger.text("first")
+    edits = []
     for version, each in enumerate(ledger.entries("edits"), 1):
         call = each.text("tool_call_id", 200)
         edit = BlockEdit(
             version=version,
-            before=before,
+            first_value=first,
             after=each.text("after"),
             restores=each.whole("restores", 0, version),
             editor_kind=Editor.IMPORT,
@@ -201,9 +202,9 @@ def edits_of(ledger: Entry, steps: list[Step], ids: Ids) -> list[BlockEdit]:
             tool_call_id=ids.get((each.get("step", int, None), call), call),
             created_at=each.moment("created_at") or timezone.now(),
         )
-        before = edit.after
-        kept.append(edit)
-    return kept
+        first = None  # each value is stored once
+        edits.append(edit)
+    return edits
 
 
 def step_of(each: Entry, steps: list[Step]) -> Step | None:

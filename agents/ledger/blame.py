@@ -47,7 +47,8 @@ def blame(block: Block) -> Blame:
     read, work = 0, Work(MOST_STEPS)
     version = block.version
     edits = block.edits.filter(version__lte=block.version).order_by("-version")
-    for version, before in edits.values_list("version", "before").iterator(chunk_size=200):
+    values = edits.values_list("version", "previous_value")  # type: ignore[misc]  # annotated
+    for version, before in values.iterator(chunk_size=200):
         if not standing:
             break
         read += len(before)
@@ -61,7 +62,8 @@ def blame(block: Block) -> Blame:
     else:
         version = 0
     traced_to = version if standing else 0
-    written = block.edits.filter(version__in=set(writers.values())).defer("before", "after")
+    written = BlockEdit.plain.filter(block=block, version__in=set(writers.values()))
+    written = written.defer("first_value", "after")
     by_version = {edit.version: edit for edit in written.select_related("step__run__agent")}
     lines = [
         Line(text, by_version.get(writers.get(place, 0)))

@@ -116,7 +116,7 @@ def values_of(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]
     for block, version in versions:
         if version:
             wanted |= Q(block_id=block, version=version)
-    for edit in BlockEdit.objects.filter(wanted):
+    for edit in BlockEdit.plain.filter(wanted):
         values[str(edit.block_id), edit.version] = edit.after
     for unwritten in Block.objects.filter(pk__in=first, version=0):
         values[str(unwritten.pk), 0] = unwritten.value

@@ -325,7 +325,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField()),
-                ('before', models.TextField(blank=True)),
+                ('first_value', models.TextField(blank=True, help_text='What was there before, where no edit before it says.', null=True)),
                 ('after', models.TextField(blank=True)),
                 ('restores', models.PositiveIntegerField(blank=True, help_text='The version whose value this edit brought back.', null=True)),
                 ('editor_kind', models.CharField(max_length=10)),

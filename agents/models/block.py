@@ -19,7 +19,7 @@ from .block_queryset import BlockQuerySet
 from .block_text import inserted, replaced, replaced_once
 from .editing import ApprovalNeeded, Editor, MemoryRefusal, RowDeleted, VersionConflict
 from .event import Event
-from .prepared_sql import find, insert, key, read, update
+from .prepared_sql import find, insert, key, read, update, values
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -238,7 +238,7 @@ class Block(models.Model):
         edit = BlockEdit(
             block=self,
             version=self.version,
-            before=before,
+            first_value=None if self._was_written() else before,
             after=self.value,
             undoes=undoes,
             restores=restores,
@@ -248,10 +248,17 @@ class Block(models.Model):
             step=by.step,
             tool_call_id=by.tool_call_id,
         )
+        edit.before = before
         insert(edit)
         for agent in self.holders():
             agent.record(Event.of(Event.Kind.BLOCK_EDITED, block=self, edit=edit))
         return edit
+
+    def _was_written(self) -> bool:
+        """Whether the ledger has the edit that left the value before this version."""
+        last = self.version - 1
+        where = "WHERE block_id = %s AND version = %s"
+        return bool(last and values(BlockEdit, ("version",), where, key(self), last))
 
     def check_allowed(self, by: Editor, *, settings: bool = False) -> None:
         """MemoryRefusal where this editor may not write, or not change the settings."""

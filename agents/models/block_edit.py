@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Coalesce
+from django.utils.functional import cached_property
 
 from agents.text.diff import Piece, hunks_changed, words_changed
 from agents.text.merge import without
@@ -14,13 +16,29 @@ from agents.text.merge import without
 from .editing import MemoryRefusal
 
 
+class LedgerManager(models.Manager["BlockEdit"]):
+    """Edits with the value before each, read along with it."""
+
+    def get_queryset(self) -> models.QuerySet[BlockEdit]:
+        before = BlockEdit.plain.filter(
+            block=models.OuterRef("block"), version=models.OuterRef("version") - 1
+        )
+        value = Coalesce("first_value", models.Subquery(before.values("after")[:1]))
+        return super().get_queryset().annotate(previous_value=value)
+
+
 class BlockEdit(models.Model):
-    """A write to a block: the value before and after, who wrote, and in which step."""
+    """A write to a block: the value it left, who wrote, and in which step.
+
+    Each value is stored once: what was there before is what the edit before it left.
+    """
 
     # its two indexes below begin with the block: it needs none of its own
     block = models.ForeignKey("Block", models.CASCADE, related_name="edits", db_index=False)
     version = models.PositiveIntegerField()
-    before = models.TextField(blank=True)
+    first_value = models.TextField(  # noqa: DJ001  (None: no first value; "": an empty one)
+        null=True, blank=True, help_text="What was there before, where no edit before it says."
+    )
     after = models.TextField(blank=True)
     undoes = models.ForeignKey("self", models.SET_NULL, null=True, blank=True)
     restores = models.PositiveIntegerField(
@@ -34,6 +52,9 @@ class BlockEdit(models.Model):
     )
     tool_call_id = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = LedgerManager()
+    plain: models.Manager[BlockEdit] = models.Manager()  # without the values before
 
     class Meta:
         ordering = ["-pk"]
@@ -51,6 +72,16 @@ class BlockEdit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.block.label} version {self.version}"
+
+    @cached_property
+    def before(self) -> str:
+        """The value before."""
+        if self.first_value is not None:
+            return self.first_value
+        if (value := getattr(self, "previous_value", None)) is not None:
+            return str(value)
+        edits = BlockEdit.plain.filter(block=self.block_id, version=self.version - 1)
+        return edits.values_list("after", flat=True).first() or ""
 
     def pieces(self) -> list[Piece]:
         """What changed, word by word."""

@@ -104,7 +104,7 @@ class Ledger:
         chains = {edit.pk: chain(edit, undos) for edit in found}
         named = {taken_back[pk] for pk in chains if pk in taken_back}
         named |= {undone[-1] for undone in chains.values() if undone}
-        rows = BlockEdit.objects.defer("before", "after").in_bulk(named)
+        rows = BlockEdit.plain.defer("first_value", "after").in_bulk(named)
         return [
             Entry(
                 edit,
@@ -164,7 +164,7 @@ def listed(ledger: Ledger, ids: list[int]) -> dict[str, Any]:
 def origins(blocks: list[Block]) -> list[tuple[Block, str]]:
     """What blocks were made with, where their ledgers reach back so far."""
     first = BlockEdit.objects.filter(block__in=[b.pk for b in blocks], version=1)
-    values = dict(first.values_list("block_id", "before"))
+    values = {edit.block_id: edit.before for edit in first}
     return [(b, values.get(b.pk, b.value)) for b in blocks if b.pk in values or not b.version]
 
 

@@ -309,7 +309,7 @@ def long_ledger(human: Block) -> Block:
         BlockEdit(
             block=human,
             version=n,
-            before=f"Count: {n - 1}",
+            first_value=None if n > 1 else "Count: 0",
             after=f"Count: {n}",
             editor_kind="person",
             editor_name="alice",

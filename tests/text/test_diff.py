@@ -144,7 +144,7 @@ def test_blame_of_a_block_that_repeats_itself_is_bounded(human: Block, by: Edito
     rows = []
     for version in range(1, 200):
         before, after = "a\nb\n" * (300 - version % 7), "b\na\n" * (300 - (version + 1) % 7)
-        edit = BlockEdit(block=human, version=version, before=before, after=after)
+        edit = BlockEdit(block=human, version=version, first_value=before, after=after)
         edit.editor_kind = edit.editor_name = "person"
         rows.append(edit)
     BlockEdit.objects.bulk_create(rows)
