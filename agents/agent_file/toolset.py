@@ -14,7 +14,7 @@ from agents import tools
 from agents.memory.classes import CLASSES
 from agents.models.tool import LONGEST_NAME, LONGEST_RETURN, Tool
 from agents.tools import rules
-from agents.tools.attaching import hold_tools_of
+from agents.tools.attaching import lock_tools_of
 from agents.tools.memory_methods import method_tools
 
 from .reading import AgentFileError, Entry, Notes, listed
@@ -130,7 +130,7 @@ class Toolset:
         """Store what was read. AgentFileError where somebody was faster to use one of the names."""
         if not self.made:
             return
-        hold_tools_of(self.owner)
+        lock_tools_of(self.owner)
         there = Tool.objects.filter(owner=self.owner, name__in=self.made)
         for stored in there:
             if stored.pk != self.made[stored.name].pk:
@@ -173,7 +173,7 @@ class Toolset:
             rule = self.rule(each, kind, name)
             if kind not in rules.TYPES:
                 unknown.setdefault(kind, []).append(name)
-            elif why := rules.wrong([rule], held):
+            elif why := rules.problem([rule], held):
                 self.notes.add(f"A rule '{kind}' for '{name[:100]}' was not taken over: {why}")
             else:
                 kept.append(rule)

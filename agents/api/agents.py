@@ -17,7 +17,7 @@ from agents.models import Agent, AgentTag, Run
 from agents.models.conversation import post_first_messages
 from agents.pages.forms.agent import SYSTEM_PROMPT
 from agents.tools import rules
-from agents.tools.attaching import hold_tools_of
+from agents.tools.attaching import lock_tools_of
 
 from . import ids, lookups
 from .agent_details import PLAIN, AgentDetails, agent_state, details
@@ -131,7 +131,7 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState
     with transaction.atomic():
         agent = lookups.agent(request, agent_id)
         if data.tool_ids is not None:
-            hold_tools_of(agent.owner)
+            lock_tools_of(agent.owner)
         if data.block_ids is not None:
             hold_only(agent, [lookups.block(request, each) for each in data.block_ids])
         agent, changes = agent.locked(), settings_of(data)
@@ -250,10 +250,10 @@ def checked_rules(given: list[Any], tools: list[str], *, strict: bool) -> list[A
     """
     kept = [{name: each for name, each in rule.items() if each is not None} for rule in given]
     if strict:
-        if wrong := rules.wrong(kept, tools):
+        if wrong := rules.problem(kept, tools):
             raise invalid("tool_rules", wrong)
         return kept
-    return [rule for rule in kept if not rules.wrong([rule], tools)]
+    return [rule for rule in kept if not rules.problem([rule], tools)]
 
 
 def add_first_messages(agent: Agent, data: NewAgent) -> None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from agents.models import Agent, Tool
 from agents.models.tool import LONGEST_RETURN
 from agents.tools import ToolError, attaching
-from agents.tools.dry_run import try_out
+from agents.tools.dry_run import dry_run
 
 from . import lookups
 from .agent_details import agent_state, own_tools, tool_states
@@ -128,7 +128,7 @@ def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
     agent = lookups.agent(request, data.agent_id) if data.agent_id else Agent(owner=owner, name="")
     returned, error, stdout = "", "", ""
     try:
-        prepared = try_out(owner, row, agent, data.args).prepared
+        prepared = dry_run(owner, row, agent, data.args).prepared
         returned, error, stdout = prepared.returned, prepared.error, prepared.stdout
     except ToolError as refusal:
         error = str(refusal)

@@ -64,7 +64,7 @@ def copied_block(agent: Agent, past: PastBlock) -> Block:
     settings = {field: getattr(old, field) for field in Block.SETTINGS} if old else {}
     block = Block(owner=agent.owner, value=past.value, version=past.version, **settings)
     block.label, block.limit = past.label, max(past.limit, len(past.value))
-    if json_blocks.wrong(block.kind, block.schema, block.value):  # it became a list or object later
+    if json_blocks.problem(block.kind, block.schema, block.value):  # it became JSON later
         block.kind, block.schema = Block.Kind.TEXT, None
     block.save(force_insert=True)
     if old:

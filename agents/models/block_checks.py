@@ -21,7 +21,7 @@ def check_value(block: Block, value: str) -> None:
         raise MemoryRefusal(over_limit(block, value))
     if bad := NO_TEXT.search(value):
         raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
-    if reason := json_blocks.wrong(block.kind, block.schema, value):
+    if reason := json_blocks.problem(block.kind, block.schema, value):
         raise MemoryRefusal(
             f"Block '{block.label}' holds a JSON {block.kind} and was left as it is: {reason}."
             " Write its whole new value instead."
@@ -39,10 +39,10 @@ def clean_block(block: Block) -> None:
         raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
     if block.kind == block.Kind.TEXT:
         block.schema = None
-    elif block.schema is not None and (bad_schema := json_blocks.wrong_schema(block.schema)):
+    elif block.schema is not None and (bad_schema := json_blocks.schema_problem(block.schema)):
         raise ValidationError({"schema": bad_schema})
     block.value = block.value or json_blocks.empty(block.kind)
-    if reason := json_blocks.wrong(block.kind, block.schema, block.value):
+    if reason := json_blocks.problem(block.kind, block.schema, block.value):
         raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
     held = () if block._state.adding else block.attachment_set.exclude(label=block.label)
     for attachment in held:

@@ -18,7 +18,7 @@ from agents.models import Agent, LimitReached
 from agents.models.tool import Tool
 from agents.tools import ToolError, custom
 from agents.tools.attaching import ChangedMeanwhile, create, remove, rewrite, used_by
-from agents.tools.dry_run import try_out
+from agents.tools.dry_run import dry_run
 
 from .forms.tool import ToolForm
 from .forms.tool_arguments import ArgumentsForm
@@ -155,7 +155,7 @@ def attempt(request: Request, tool_id: UUID | None = None) -> HttpResponse:
     try:
         schema = form.tool.json_schema
         arguments = ArgumentsForm(schema, request.POST).arguments()
-        context = {"tried": try_out(request.user, form.tool, agent, arguments), "agent": agent}
+        context = {"tried": dry_run(request.user, form.tool, agent, arguments), "agent": agent}
     except ValidationError as error:
         return refused(request, " ".join(error.messages))
     except ToolError as error:

@@ -26,7 +26,7 @@ from agents.models.message import storable
 from agents.models.prepared_sql import insert
 from agents.search import hybrid
 from agents.tools import Caller, Outcome, ToolError
-from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, Stale, busy
+from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
 
 from .turn import decide_next
 from .work import Work
@@ -88,7 +88,7 @@ class Call:
                         return False
                     self.store(result, int((time.monotonic() - began) * 1000), last=last)
                     return True
-            except Stale:
+            except WriteConflict:
                 logger.info("%s runs again: its memory changed meanwhile.", self.call.name)
         with transaction.atomic():
             self.work.run.renew_or_stop()
@@ -111,7 +111,10 @@ class Call:
             return None  # raised again, and answered, where it is performed
 
     def perform(self, prepared: Prepared | None) -> Return | None:
-        """The call's return; None where a person has to approve first. Stale: prepare again."""
+        """The call's return; None where a person has to approve first.
+
+        Raises WriteConflict: then prepare again.
+        """
         stdout = prepared.stdout if prepared else ""
         try:
             with transaction.atomic():
@@ -123,7 +126,7 @@ class Call:
         except ApprovalNeeded:
             self.ask(prepared)
             return None
-        except Stale:
+        except WriteConflict:
             raise
         except (ToolError, MemoryRefusal) as error:
             content = f"Error: {error}"
@@ -185,7 +188,7 @@ class Call:
             with transaction.atomic():
                 edits = self.execute(prepared, replace(self.caller, approved=True)).edits
                 raise _TakenBack
-        except (_TakenBack, ToolError, MemoryRefusal, Stale):
+        except (_TakenBack, ToolError, MemoryRefusal, WriteConflict):
             return [
                 {"label": edit.block.label, "before": edit.before, "after": edit.after}
                 for edit in edits

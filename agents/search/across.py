@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from agents.models import Agent, Message
 from agents.models.message import storable
-from agents.text.terms import Forms, asked
+from agents.text.terms import Forms, query_terms
 
 from .index import fts
 from .postings import MOST_READ
@@ -31,7 +31,7 @@ def agents_with(user: User, query: str, count: int) -> list[Agent]:
     no query, those spoken to last), then those changed last, as meaning needs no word."""
     visible = Agent.objects.visible_to(user)
     weights: dict[Any, float] = defaultdict(float)
-    words = asked(storable(query)).words
+    words = query_terms(storable(query)).words
     for found in said_in(user, words) if words else [newest_in(visible, count)]:
         for agent in set(found):
             weights[agent] += 1 / len(found)

@@ -20,7 +20,7 @@ SEARCHES = ("archival_memory_search", "conversation_search")
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Rows with their scores, best first; a listing has no scores.
 
     `semantic` says whether meaning counted too: None where no embedding model is set.
@@ -30,7 +30,7 @@ class Found:
     semantic: bool | None = None
 
 
-def search(scope: Scope, query: str, count: int) -> Found:
+def search(scope: Scope, query: str, count: int) -> SearchResult:
     """The best `count` rows of the scope; with an empty query the newest."""
     query = storable(query).strip()
     if not query:
@@ -48,7 +48,7 @@ def search(scope: Scope, query: str, count: int) -> Found:
         part, keys = keys[: count + 5], keys[count + 5 :]
         rows = without_searches(scope.rows(part))
         found += [(rows[key], scores.get(key)) for key in part if key in rows]
-    return Found(found[:count], used)
+    return SearchResult(found[:count], used)
 
 
 def fused(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from agents.models.message import storable
 from agents.text.folding import words_of
-from agents.text.terms import MARKS, Forms, Query, asked, forms_of
+from agents.text.terms import MARKS, Forms, Query, forms_of, query_terms
 
 from .postings import MOST_READ, Terms, postings, shares, size
 from .scope import Scope
@@ -34,7 +34,7 @@ def rank(scope: Scope, query: str, count: int, wanted: int) -> list[tuple[int, f
 
     Common words are looked for where rarer ones find fewer than are `wanted`.
     """
-    asks = asked(storable(query))
+    asks = query_terms(storable(query))
     words = asks.words
     if not words:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.models.message import storable
-from agents.text.terms import MARKS, asked
+from agents.text.terms import MARKS, query_terms
 
 
 def excerpt(text: str, query: str, size: int) -> str:
@@ -23,5 +23,5 @@ def excerpt(text: str, query: str, size: int) -> str:
 
 def beginnings(query: str) -> set[str]:
     """What the forms of each word of a query begin with: the word, or a stem that is shorter."""
-    words = asked(storable(query)).words
+    words = query_terms(storable(query)).words
     return {min((form.lstrip(MARKS) for form in forms), key=len) for forms in words}

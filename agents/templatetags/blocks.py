@@ -6,7 +6,7 @@ from django import template
 
 from agents.models import Block
 from agents.text.diff import Piece
-from agents.text.similar_lines import duplicates
+from agents.text.similar_lines import similar_lines
 
 from .mw import marked
 
@@ -21,7 +21,7 @@ def noted(block: Block) -> list[Piece]:
     line that says the same, counted from 1.
     """
     pieces = marked(block)
-    repeats = duplicates(block.value) if block.kind == Block.Kind.TEXT else {}
+    repeats = similar_lines(block.value) if block.kind == Block.Kind.TEXT else {}
     return with_repeats(pieces, repeats) if repeats else pieces
 
 

@@ -1,4 +1,4 @@
-"""Typed blocks: a value that must stay a JSON list or object, and may have to fit a schema."""
+"""JSON blocks: a value that must stay a JSON list or object, and may have to fit a schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 TYPES: dict[str, type] = {"list": list, "object": dict}
 
 
-def wrong(kind: str, schema: dict[str, Any] | None, value: str) -> str:
+def problem(kind: str, schema: dict[str, Any] | None, value: str) -> str:
     """What is wrong with a block's value, as the end of a sentence; "" if nothing is.
 
     `kind` is "text", "list" or "object"; `schema` a JSON Schema, for the latter two.
@@ -16,32 +16,33 @@ def wrong(kind: str, schema: dict[str, Any] | None, value: str) -> str:
     if kind == "text":
         return ""
     try:
-        given = json.loads(value)
+        parsed = json.loads(value)
     except ValueError as error:
         return f"it would no longer be JSON ({error})"
     except RecursionError:
-        return "it would be nested too deeply"
-    if not isinstance(given, TYPES[kind]):
-        return f"it would be {in_words(given)}, not a JSON {kind}"
+        return "it would be nested too deeply to read"
+    if not isinstance(parsed, TYPES[kind]):
+        return f"it would be {in_words(parsed)}, not a JSON {kind}"
     if not schema:
         return ""
+    # jsonschema takes 9 MB and 60 ms, and few blocks have a schema
     from .json_schema import misfit
 
-    return misfit(schema, given)
+    return misfit(schema, parsed)
 
 
-def wrong_schema(schema: Any) -> str:
+def schema_problem(schema: Any) -> str:
     """What is wrong with a schema, in a sentence; "" if nothing is."""
-    from . import json_schema
+    from . import json_schema  # see `problem`
 
-    return json_schema.wrong_schema(schema)
+    return json_schema.schema_problem(schema)
 
 
 def empty(kind: str) -> str:
-    """The value a typed block starts with."""
+    """The value that a JSON block starts with."""
     return {"list": "[]", "object": "{}"}.get(kind, "")
 
 
-def in_words(given: Any) -> str:
+def in_words(value: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
-    return names.get(type(given), "null" if given is None else "a number")
+    return names.get(type(value), "null" if value is None else "a number")

@@ -1,4 +1,4 @@
-"""JSON Schema, for typed blocks. Loaded where the first schema is: it takes 10 MB."""
+"""JSON Schema, for JSON blocks. Loaded where the first schema is."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 
-def misfit(schema: dict[str, Any], given: Any) -> str:
+def misfit(schema: dict[str, Any], value: Any) -> str:
     """Where a value does not fit a schema, as the end of a sentence; "" if it does."""
     try:
-        error = best_match(_validator(json.dumps(schema)).iter_errors(given))
+        error = best_match(_validator(json.dumps(schema)).iter_errors(value))
     except (Unresolvable, RecursionError) as unresolved:
-        return f"its schema cannot be applied ({unresolved})"
+        return f"the block's schema cannot be applied ({unresolved})"
     if error is None:
         return ""
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
     return f"it would not fit the block's schema: {place and f'at {place}, '}{error.message[:300]}"
 
 
-def wrong_schema(schema: Any) -> str:
+def schema_problem(schema: Any) -> str:
     """What is wrong with a schema, in a sentence; "" if nothing is."""
     if not isinstance(schema, dict):
-        return "A schema is a JSON object."
+        return "A schema must be a JSON object."
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
-        return f"This is no JSON Schema: {error.message[:300]}"
+        return f"This is not a valid JSON Schema: {error.message[:300]}"
     except RecursionError:
         return "The schema is nested too deeply."
     return ""

@@ -40,7 +40,7 @@ class Line:
 
 
 @kept_by_text(len)
-def duplicates(value: str) -> dict[int, int]:
+def similar_lines(value: str) -> dict[int, int]:
     """Each line that repeats an earlier one → the earlier one, as indexes of lines."""
     lines = value.split("\n")
     first = max(0, len(lines) - MOST_LINES)
@@ -58,10 +58,10 @@ def duplicates(value: str) -> dict[int, int]:
     return found
 
 
-def new_duplicates(before: str, after: str) -> list[tuple[str, str]]:
+def new_similar_lines(before: str, after: str) -> list[tuple[str, str]]:
     """The pairs of lines alike, `(earlier, later)`, that a change of a value brought about."""
     lines = after.split("\n")
-    pairs = {(lines[earlier], lines[later]) for later, earlier in duplicates(after).items()}
+    pairs = {(lines[earlier], lines[later]) for later, earlier in similar_lines(after).items()}
     old = before.split("\n")
-    known = {(old[earlier], old[later]) for later, earlier in duplicates(before).items()}
+    known = {(old[earlier], old[later]) for later, earlier in similar_lines(before).items()}
     return sorted(pairs - known)

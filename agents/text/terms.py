@@ -52,7 +52,7 @@ class Query(NamedTuple):
     languages: tuple[str, ...]
 
 
-def asked(query: str) -> Query:
+def query_terms(query: str) -> Query:
     """What a query asks for; of a very long one the 32 longest words.
 
     The commonest words of its language, which ask rather than tell, are left out unless there are

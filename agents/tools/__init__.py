@@ -50,13 +50,13 @@ def of_agent(agent: Agent) -> dict[str, Tool]:
 
     The database is asked only for names that are neither of the first two.
     """
-    found = {name: get(name) for name in agent.tools if name in names()}
-    if len(found) < len(set(agent.tools)):
+    tools = {name: get(name) for name in agent.tools if name in names()}
+    if len(tools) < len(set(agent.tools)):
         methods = method_tools(CLASSES.get(agent.memory_class, Memory))
-        found |= {name: methods[name] for name in agent.tools if name in methods} | found
-    if others := [name for name in agent.tools if name not in found]:
-        found |= own_tools(agent, others)
-    return {name: found[name] for name in agent.tools if name in found}
+        tools |= {name: methods[name] for name in agent.tools if name in methods} | tools
+    if others := [name for name in agent.tools if name not in tools]:
+        tools |= own_tools(agent, others)
+    return {name: tools[name] for name in agent.tools if name in tools}
 
 
 class Offered(NamedTuple):
@@ -67,15 +67,16 @@ class Offered(NamedTuple):
 
 
 def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str, Any]]:
-    """Tools as the model is told of them; with `heartbeat` it says whether it wants another step.
+    """Tools as the model gets them; with `heartbeat` it says whether it wants another step.
 
     It has to say so, as in MemGPT and Letta: models leave out what they may leave out.
     """
-    told = []
+    listed = []
     for tool in tools:
         function = tool.schema
-        if len(said := function.get("description", "")) > LONGEST_DESCRIPTION:
-            function = function | {"description": f"{said[: LONGEST_DESCRIPTION - 1]}…"}
+        if len(description := function.get("description", "")) > LONGEST_DESCRIPTION:
+            description = f"{description[: LONGEST_DESCRIPTION - 1]}…"
+            function = function | {"description": description}
         if heartbeat and not tool.ends_turn:
             function = copy.deepcopy(function)
             parameters = function["parameters"]
@@ -84,5 +85,5 @@ def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str,
                 "description": "True to be given one more step after this call.",
             }
             parameters["required"] = [*parameters.get("required", []), HEARTBEAT]
-        told.append({"type": "function", "function": function})
-    return told
+        listed.append({"type": "function", "function": function})
+    return listed

@@ -1,17 +1,19 @@
-"""The tools with which an agent puts passages away and finds them again."""
+"""The tools with which an agent inserts passages into archival memory and searches them."""
 
 from typing import Any, Literal
 
 from agents.models import Editor, Passage
 from agents.models.message import storable
+from agents.search.hybrid import search
+from agents.search.scope import Passages
 
-from .results import at_most, moments, shown
+from .results import as_json, checked_count, date_range
 from .tool import Caller, tool
 
 
 @tool
 def archival_memory_insert(caller: Caller, content: str, tags: list[str] | None = None) -> str:
-    """Put a text away in archival memory, which has no limit and which only a search brings back.
+    """Insert a text into archival memory, which has no limit and is only seen by searching it.
 
     Args:
         content: The text to remember. Write it so that it makes sense by itself.
@@ -32,7 +34,7 @@ def archival_memory_search(
     start_datetime: str | None = None,
     end_datetime: str | None = None,
 ) -> str:
-    """Search archival memory. The best results come first, each with when it was put away and by
+    """Search archival memory. The best results come first, each with when it was inserted and by
     whom.
 
     Args:
@@ -43,17 +45,14 @@ def archival_memory_search(
         start_datetime: Only passages from then on, as 2026-01-31 or 2026-01-31T18:30 (UTC).
         end_datetime: Only passages until then; a date means to the end of that day.
     """
-    from agents.search.hybrid import search
-    from agents.search.scope import Passages
-
-    since, until = moments(start_datetime=start_datetime, end_datetime=end_datetime)
-    wanted = tuple(storable(tag).strip() for tag in tags or ())
-    scope = Passages(caller.agent, since, until, wanted, tag_match_mode == "all")
-    found = search(scope, query, at_most(top_k, "top_k"))
+    since, until = date_range(start_datetime=start_datetime, end_datetime=end_datetime)
+    names = tuple(storable(tag).strip() for tag in tags or ())
+    scope = Passages(caller.agent, since, until, names, tag_match_mode == "all")
+    found = search(scope, query, checked_count(top_k, "top_k"))
     Passage.recalled(caller.agent, [passage for passage, _ in found.rows])
-    return shown(found, query, described)
+    return as_json(found, query, fields_of)
 
 
-def described(passage: Passage) -> dict[str, Any]:
+def fields_of(passage: Passage) -> dict[str, Any]:
     by = "you" if passage.editor_kind == Editor.AGENT else passage.editor_name
     return {"written_by": by, "text": passage.text, "tags": passage.tags}

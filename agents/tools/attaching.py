@@ -48,12 +48,12 @@ def attachable(agent: Agent) -> dict[str, list[str]]:
 @transaction.atomic
 def attach(agent: Agent, name: str) -> None:
     """Let the agent call a tool. ValidationError where there is none of that name for it."""
-    hold_tools_of(agent.owner)
+    lock_tools_of(agent.owner)
     agent = agent.locked()
     if name in agent.tools:
         return
     if not any(name in names for names in attachable(agent).values()):
-        raise ValidationError(f"There is no tool '{name}' that {agent.name} could be given.")
+        raise ValidationError(f"There is no tool '{name}' that {agent.name} can have.")
     agent.configure(tools=[*agent.tools, name])
 
 
@@ -69,25 +69,25 @@ def detach(agent: Agent, name: str) -> None:
 
 
 @transaction.atomic
-def set_rules(agent: Agent, name: str, given: list[Rule]) -> None:
+def set_rules(agent: Agent, name: str, new: list[Rule]) -> None:
     """Make these the rules for one of the agent's tools; those for others stay.
 
     ValidationError where they are not rules for a tool the agent has.
     """
     agent = agent.locked()
-    if wrong := rules.wrong(given, agent.tools):
-        raise ValidationError(wrong)
+    if problem := rules.problem(new, agent.tools):
+        raise ValidationError(problem)
     others = [rule for rule in agent.tool_rules if rule["tool_name"] != name]
-    agent.configure(tool_rules=[*others, *given])
+    agent.configure(tool_rules=[*others, *new])
 
 
 @transaction.atomic
-def set_approval(agent: Agent, name: str, wanted: bool) -> None:
+def set_approval(agent: Agent, name: str, needed: bool) -> None:
     """Say whether a person must approve each call of one of the agent's tools."""
     agent = agent.locked()
     by_default = asks_by_default(agent, name)
     agent.configure(
-        tool_rules=rules.with_approval(agent.tool_rules, name, wanted, by_default=by_default)
+        tool_rules=rules.with_approval(agent.tool_rules, name, needed, by_default=by_default)
     )
 
 
@@ -114,7 +114,7 @@ def used_by(owner: User, *, also_deleted: bool = False) -> dict[str, list[Agent]
 @transaction.atomic
 def create(owner: User, **fields: Any) -> Row:
     """Make a tool; ValidationError where it is none, or its name is taken."""
-    hold_tools_of(owner)
+    lock_tools_of(owner)
     tool = Row(owner=owner, **fields)
     tool.full_clean()
     tool.save(force_insert=True)
@@ -129,11 +129,11 @@ def upsert(owner: User, source: str, **settings: Any) -> Row:
     """
     tool = Row.from_source(owner, source, **settings)
     users = used_by(owner, also_deleted=True).get(tool.name, [])
-    for_each(users, tell)
+    change_each(users, record_change)
     return tool
 
 
-def tell(agent: Agent) -> None:
+def record_change(agent: Agent) -> None:
     """Have the agent's pages draw its tools anew."""
     agent.record(Event.of(Event.Kind.AGENT_CHANGED))
 
@@ -145,7 +145,7 @@ def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
     `seen` is the `updated_at` of what the person began from. Raises ChangedMeanwhile if it has
     changed since, ValidationError where the tool cannot be so.
     """
-    hold_tools_of(tool.owner)
+    lock_tools_of(tool.owner)
     stored = Row.objects.get(pk=tool.pk)
     if stored.updated_at != seen:
         raise ChangedMeanwhile
@@ -160,34 +160,34 @@ def rewrite(tool: Row, seen: datetime, **changes: Any) -> Row:
 
     def keep(agent: Agent) -> None:
         if stored.name == old:
-            tell(agent)
+            record_change(agent)
             return
         agent.configure(
             tools=[stored.name if name == old else name for name in agent.tools],
             tool_rules=rules.renamed(agent.tool_rules, old, stored.name),
         )
 
-    for_each(users, keep)
+    change_each(users, keep)
     return stored
 
 
 @transaction.atomic
 def remove(tool: Row) -> None:
     """Delete a tool; it leaves the agents that use it, and their rules."""
-    hold_tools_of(tool.owner)
-    for_each(
+    lock_tools_of(tool.owner)
+    change_each(
         used_by(tool.owner, also_deleted=True).get(tool.name, []),
         lambda agent: detach(agent, tool.name),
     )
     tool.delete()
 
 
-def hold_tools_of(owner: User) -> None:
+def lock_tools_of(owner: User) -> None:
     """One change of a person's tools at a time, as `Tool.from_source` has it."""
     owner.__class__.objects.select_for_update(no_key=True).get(pk=owner.pk)
 
 
-def for_each(agents: list[Agent], change: Callable[[Agent], None]) -> None:
+def change_each(agents: list[Agent], change: Callable[[Agent], None]) -> None:
     """Change agents in the order in which their rows may be locked."""
     for agent in agents:
         change(agent.locked())

@@ -1,7 +1,7 @@
 """The tools with which an agent edits its core memory."""
 
 from agents.models import Block, BlockEdit, MemoryRefusal
-from agents.text.similar_lines import new_duplicates
+from agents.text.similar_lines import new_similar_lines
 
 from .tool import Caller, Outcome, tool
 
@@ -14,7 +14,7 @@ def core_memory_append(caller: Caller, label: str, content: str) -> Outcome:
         label: The label of the block to append to.
         content: What to add, as a new line at the end of the block.
     """
-    block = find(caller, label)
+    block = block_of(caller, label)
     return outcome(block, block.append(content, by=caller.editor))
 
 
@@ -27,7 +27,7 @@ def core_memory_replace(caller: Caller, label: str, old_content: str, new_conten
         old_content: The exact text to replace, as it stands in the block.
         new_content: What to put in its place.
     """
-    block = find(caller, label)
+    block = block_of(caller, label)
     return outcome(block, block.replace(old_content, new_content, by=caller.editor))
 
 
@@ -41,7 +41,7 @@ def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int 
         insert_line: The number of the line below which to insert; 0 is above the first line, -1
             below the last.
     """
-    block = find(caller, label)
+    block = block_of(caller, label)
     return outcome(block, block.insert(new_string, insert_line, by=caller.editor))
 
 
@@ -54,7 +54,7 @@ def memory_replace(caller: Caller, label: str, old_string: str, new_string: str)
         old_string: The exact text to replace, with white space and line breaks.
         new_string: What to put in its place; empty to delete it.
     """
-    block = find(caller, label)
+    block = block_of(caller, label)
     return outcome(block, block.replace_once(old_string, new_string, by=caller.editor))
 
 
@@ -66,7 +66,7 @@ def memory_rethink(caller: Caller, label: str, new_memory: str) -> Outcome:
         label: The label of the block to rewrite.
         new_memory: The block's new value, with all that is to be kept of the old one.
     """
-    block = find(caller, label)
+    block = block_of(caller, label)
     return outcome(block, block.set_value(new_memory, by=caller.editor))
 
 
@@ -78,7 +78,7 @@ def core_memory_save(caller: Caller, section: str, memory: str) -> Outcome:
         section: The label of the block to save to, such as 'human' or 'agent'.
         memory: What to save, as a new line at the end of the block.
     """
-    block = find(caller, section)
+    block = block_of(caller, section)
     return outcome(block, block.append(memory, by=caller.editor))
 
 
@@ -92,16 +92,16 @@ EDITING = (
 )
 
 
-def find(caller: Caller, label: str) -> Block:
+def block_of(caller: Caller, label: str) -> Block:
     """The agent's block of that label; a refusal that names the labels there are."""
     if block := caller.agent.block(label):
         return block
     labels = ", ".join(f"'{b.label}'" for b in caller.agent.core_memory()) or "none"
-    raise MemoryRefusal(f"There is no block '{label}'; the blocks are: {labels}.")
+    raise MemoryRefusal(f"There is no block '{label}'. The blocks are: {labels}.")
 
 
 def outcome(block: Block, edit: BlockEdit | None) -> Outcome:
-    """What the model is told of its edit; lines that now repeat others are pointed out."""
+    """What the model reads about its edit; lines that now repeat others are pointed out."""
     if edit is None:
         return Outcome(f"Nothing changed: block '{block.label}' already has this value.")
     done = f"Done. Block '{block.label}' has {len(block.value):,} of {block.limit:,} characters."
@@ -109,11 +109,11 @@ def outcome(block: Block, edit: BlockEdit | None) -> Outcome:
 
 
 def repetitions(block: Block, edit: BlockEdit) -> str:
-    """A note on the new lines of a block that say what others say; "" where none does."""
+    """A note on new lines of a block that repeat others; "" where none does."""
     if block.kind != Block.Kind.TEXT:
         return ""
-    alike = new_duplicates(edit.before, edit.after)
-    notes = [f"'{later.strip()}' says what '{earlier.strip()}' says" for earlier, later in alike]
+    similar = new_similar_lines(edit.before, edit.after)
+    notes = [f"'{later.strip()}' repeats '{earlier.strip()}'" for earlier, later in similar]
     if not notes:
         return ""
-    return f" Note: {'; '.join(notes[:5])}. If one of them is enough, take the other out."
+    return f" Note: {'; '.join(notes[:5])}. If one of the two is enough, delete the other."

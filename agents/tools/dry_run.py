@@ -1,4 +1,4 @@
-"""Trying a tool: it runs in the sandbox on an agent's memory, and nothing is written."""
+"""Dry runs: a tool runs in the sandbox on an agent's memory, and nothing is written."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LINE = re.compile(r"\(line (\d+) of its source\)$")
-AT_ONCE = 2  # tries in this process; its other sandboxes are left to runs
+AT_ONCE = 2  # dry runs in this process; its other sandboxes are left to agents
 _lock = threading.Lock()
-_trying: set[int] = set()  # who: their keys
+_running: set[int] = set()  # keys of the people whose dry run goes on
 
 
 @dataclass(frozen=True)
-class Tried:
+class DryRun:
     """What a call came to, and how long it took."""
 
     prepared: Prepared
@@ -48,35 +48,35 @@ class Tried:
         ]
 
 
-def try_out(person: User, row: Row, agent: Agent, arguments: dict[str, Any]) -> Tried:
+def dry_run(person: User, row: Row, agent: Agent, arguments: dict[str, Any]) -> DryRun:
     """Call a tool, stored or not, as the agent would, in a transaction that can only read.
 
-    Raises ToolError where the arguments do not fit, LimitReached where a try must wait.
+    Raises ToolError where the arguments do not fit, LimitReached where it has to wait.
     """
     tool = from_row(row)
     checked = tool.parse(json.dumps(arguments))
     with one_at_a_time(person), snapshot():
         began = time.monotonic()
         prepared = tool.prepare(agent, checked)
-        return Tried(prepared, round((time.monotonic() - began) * 1000))
+        return DryRun(prepared, round((time.monotonic() - began) * 1000))
 
 
 @contextmanager
 def one_at_a_time(person: User) -> Iterator[None]:
-    """A person tries one tool at a time, so that no page can take every sandbox; nor does one wait
-    for a sandbox, as that would hold a thread that others need."""
+    """One dry run of a person at a time, so that no page can take every sandbox. None waits for a
+    sandbox, as that would hold a thread that others need."""
     if sandbox.is_full(person.pk):
         raise LimitReached(f"{sandbox.full()} Try again in a few seconds.", seconds=2)
     with _lock:
-        if person.pk in _trying:
-            words = "A try of yours still goes on; wait until it has ended, then try again."
+        if person.pk in _running:
+            words = "Your last dry run is still going on. Wait until it ends, then try again."
             raise LimitReached(words, seconds=2)
-        if len(_trying) >= AT_ONCE:
-            words = "Others are trying tools just now; try again in a few seconds."
+        if len(_running) >= AT_ONCE:
+            words = "Other people are running tools right now. Try again in a few seconds."
             raise LimitReached(words, seconds=2)
-        _trying.add(person.pk)
+        _running.add(person.pk)
     try:
         yield
     finally:
         with _lock:
-            _trying.discard(person.pk)
+            _running.discard(person.pk)

@@ -16,23 +16,23 @@ from .custom.outcome import as_text
 from .custom.source import HIDDEN, written_out
 from .tool import Caller, Outcome, Tool, from_function
 
-_made: dict[type[Memory], dict[str, Tool]] = {}
+_tools_of: dict[type[Memory], dict[str, Tool]] = {}
 
 
 def method_tools(memory_class: type[Memory]) -> dict[str, Tool]:
     """A tool for each of the class's methods; ImproperlyConfigured where one cannot be called."""
-    if memory_class in _made:
-        return _made[memory_class]
+    if memory_class in _tools_of:
+        return _tools_of[memory_class]
     tools = {}
     for name, method in memory_class.methods().items():
         try:
             tools[name] = _tool(memory_class, method)
-        except Exception as error:  # names and types of somebody else's choice
+        except Exception as error:  # names and types that the class's author chose
             raise ImproperlyConfigured(
                 f"The method {name} of the memory class {memory_class.__name__} cannot be a tool:"
                 f" {error}"
             ) from error
-    _made[memory_class] = tools
+    _tools_of[memory_class] = tools
     return tools
 
 
@@ -46,20 +46,20 @@ def _tool(memory_class: type[Memory], method: Callable[..., Any]) -> Tool:
     call.__annotations__ = {
         name: kind for name, kind in method.__annotations__.items() if name not in (me, "return")
     }
-    made = from_function(call)
+    tool = from_function(call)
     description, described = read_docstring(method.__doc__ or "")
-    properties = made.schema["parameters"]["properties"]
+    properties = tool.schema["parameters"]["properties"]
     for name in properties:
         if name in HIDDEN:
             raise ValueError(f"the argument '{name}' cannot be filled in by a model; leave it out")
         if name not in described:
             raise ValueError(f"its docstring says nothing of the argument '{name}' under 'Args:'")
         properties[name]["description"] = described[name]
-    schema = made.schema | {
+    schema = tool.schema | {
         "description": description,
-        "parameters": written_out(made.schema["parameters"]),
+        "parameters": written_out(tool.schema["parameters"]),
     }
-    return Tool(made.name, description, call, made.arguments, schema=schema)
+    return Tool(tool.name, description, call, tool.arguments, schema=schema)
 
 
 def perform(
@@ -74,8 +74,8 @@ def perform(
     returned = method(memory, **arguments)
     if new := memory.blocks.keys() - {block.label for block in held}:
         raise MemoryRefusal(
-            f"The agent has no block {', '.join(repr(label) for label in sorted(new))};"
-            " somebody must give it one first."
+            f"The agent has no block {', '.join(repr(label) for label in sorted(new))}."
+            " A person has to add it first."
         )
     values = [(block, memory.get_block(block.label).value) for block in held]
     return Outcome(as_text(returned), Block.objects.write_all(values, by=caller.editor))

@@ -1,16 +1,15 @@
-"""The tool with which an agent searches everything that was ever said."""
+"""The tool with which an agent searches recall memory: everything that was ever said."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from agents.models import Message
+from agents.search.hybrid import search
+from agents.search.scope import Messages
 
-from .results import at_most, moments, shown
+from .results import as_json, checked_count, date_range
 from .tool import Caller, tool
-
-if TYPE_CHECKING:
-    from agents.search.scope import Messages
 
 ROLES = ("system", "user", "assistant")  # unless asked for others
 SPEAKERS = {
@@ -43,25 +42,21 @@ def conversation_search(
         start_date: Only what was said from then on, as 2026-01-31 or 2026-01-31T18:30 (UTC).
         end_date: Only what was said until then; a date means to the end of that day.
     """
-    from agents.search.hybrid import search
-    from agents.search.scope import Messages
-
-    since, until = moments(start_date=start_date, end_date=end_date)
+    since, until = date_range(start_date=start_date, end_date=end_date)
     but = caller.step.run_id
     scope = Messages(caller.agent, since, until, tuple(roles or ROLES), but)
-    found = search(scope, query, at_most(limit, "limit"))
-    around = said_around(Messages(caller.agent, but=but), [message for message, _ in found.rows])
-    return shown(found, query, lambda message: described(message) | around.get(message.pk, {}))
+    found = search(scope, query, checked_count(limit, "limit"))
+    hits = [message for message, _ in found.rows]
+    around = messages_around(Messages(caller.agent, but=but), hits)
+    return as_json(found, query, lambda message: fields_of(message) | around.get(message.pk, {}))
 
 
-def described(message: Message) -> dict[str, Any]:
-    from agents.search.scope import Messages
-
+def fields_of(message: Message) -> dict[str, Any]:
     said_by = SPEAKERS[message.role]
     return {"said_by": said_by, "role": message.role, "text": Messages.text(message)}
 
 
-def said_around(scope: Messages, hits: list[Message]) -> dict[int, dict[str, Any]]:
+def messages_around(scope: Messages, hits: list[Message]) -> dict[int, dict[str, Any]]:
     """Of each message what was said right before and after it, within the hour, by its key."""
     near = scope.neighbours([hit.pk for hit in hits], 1)
     lines = scope.rows([key for keys in near.values() for key in keys])

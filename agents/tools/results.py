@@ -1,72 +1,70 @@
-"""What search tools take and give: dates, how many, and results of a bounded size."""
+"""What search tools take and return: dates, a count, and results of a bounded size."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 
-from .tool import ToolError
+from agents.search.hybrid import SearchResult
+from agents.search.words import excerpt
 
-if TYPE_CHECKING:
-    from agents.search.hybrid import Found
+from .tool import ToolError
 
 MOST_RESULTS = 100
 MOST_CHARACTERS = 20_000  # of all results together
 FEWEST_SHOWN = 300  # of a text
 
 
-def at_most(count: int, name: str) -> int:
-    """How many results are wanted; ToolError outside 1 to 100."""
+def checked_count(count: int, name: str) -> int:
+    """How many results are asked for; ToolError outside 1 to 100."""
     if not 1 <= count <= MOST_RESULTS:
         raise ToolError(f"{name} is {count}; give a number from 1 to {MOST_RESULTS}.")
     return count
 
 
-def moments(**given: str | None) -> tuple[datetime | None, datetime | None]:
+def date_range(**dates: str | None) -> tuple[datetime | None, datetime | None]:
     """A start, and an end that is the first moment after it; named as the tool names them."""
-    (start_name, start), (end_name, end) = given.items()
-    since = moment(start, start_name) if start else None
-    until = moment(end, end_name, end=True) if end else None
+    (start_name, start), (end_name, end) = dates.items()
+    since = parsed_date(start, start_name) if start else None
+    until = parsed_date(end, end_name, end=True) if end else None
     if since and until and since >= until:
         raise ToolError(f"{start_name} ({start}) is after {end_name} ({end}); swap them.")
     return since, until
 
 
-def moment(given: str, name: str, *, end: bool = False) -> datetime:
+def parsed_date(text: str, name: str, *, end: bool = False) -> datetime:
     """A date or a date and time in ISO 8601; UTC where it names no zone."""
     try:
-        if len(given.strip()) <= 10:
-            day = datetime.combine(date.fromisoformat(given.strip()), time(), UTC)
+        if len(text.strip()) <= 10:
+            day = datetime.combine(date.fromisoformat(text.strip()), time(), UTC)
             return day + timedelta(days=1) if end else day
-        told = datetime.fromisoformat(given.strip())
-        told = told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
-        return told + timedelta(microseconds=1) if end else told
+        moment = datetime.fromisoformat(text.strip())
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return moment + timedelta(microseconds=1) if end else moment
     except (ValueError, OverflowError):
         raise ToolError(
-            f"{name} is '{given[:40]}', which is no date; write it as 2026-01-31, or with a time"
+            f"{name} is '{text[:40]}', which is not a date; write it as 2026-01-31, or with a time"
             " as 2026-01-31T18:30 or 2026-01-31T18:30:00+01:00."
         ) from None
 
 
-def shown(found: Found, query: str, described: Callable[[Any], dict[str, Any]]) -> str:
+def as_json(found: SearchResult, query: str, fields_of: Callable[[Any], dict[str, Any]]) -> str:
     """The results as JSON, long texts cut around the match, all of them at most 20,000 characters.
 
-    Each has id, when and time, score (unless it is a listing) and what `described` says, its "text"
-    cut.
+    Each has id, when and time, score (unless it is a listing) and what `fields_of` gives, with the
+    "text" cut.
     """
-    from agents.search.words import excerpt
-
-    told: dict[str, Any] = {"results": []}
+    answer: dict[str, Any] = {"results": []}
     if found.semantic is not None:
-        told["semantic"] = found.semantic
+        answer["semantic"] = found.semantic
     room = MOST_CHARACTERS - 100
     now = timezone.now()
     for row, score in found.rows:
-        fields = described(row)
+        fields = fields_of(row)
         text = fields.pop("text")
         result = {"id": row.pk, "when": in_words(row.created_at, now)}
         result |= {
@@ -80,10 +78,10 @@ def shown(found: Found, query: str, described: Callable[[Any], dict[str, Any]]) 
         result["text"] = excerpt(text, query, max(FEWEST_SHOWN, size))
         room -= len(dumps(result)) + 2
         if room < 0:
-            told["left_out"] = len(found.rows) - len(told["results"])
+            answer["left_out"] = len(found.rows) - len(answer["results"])
             break
-        told["results"].append(result)
-    return dumps(told)
+        answer["results"].append(result)
+    return dumps(answer)
 
 
 def in_words(then: datetime, now: datetime) -> str:

@@ -64,8 +64,8 @@ class Rules:
     def missing(self, called: Sequence[str]) -> list[str]:
         """The tools without which the turn may not end yet."""
         required = "required_before_exit"
-        wanted = [rule["tool_name"] for rule in self.rules if rule["type"] == required]
-        return [name for name in wanted if name not in called]
+        names = [rule["tool_name"] for rule in self.rules if rule["type"] == required]
+        return [name for name in names if name not in called]
 
     def asks(self, name: str, *, by_default: bool = False) -> bool:
         """Whether a person must approve each call; `by_default`: the tool itself says so."""
@@ -91,8 +91,8 @@ class Rules:
         """Why nothing can follow on the last call, in a sentence; "" if something can."""
         for rule in self._of("conditional", called[-1]) if called else []:
             if rule.get("require_output_mapping") and self._mapped(rule) is None:
-                said = self.returned()[:100]
-                return f"No rule says what follows on {called[-1]}, which returned '{said}'."
+                returned = self.returned()[:100]
+                return f"No rule says what follows {called[-1]}, which returned '{returned}'."
         return ""
 
     def offered(self, names: Sequence[str], called: Sequence[str]) -> list[str]:
@@ -106,10 +106,10 @@ class Rules:
         bound = self.bound(called)
         if bound and name not in bound:
             when = f"after {called[-1]}" if called else "first"
-            return f"A rule says that {when} one of these must be called: {', '.join(bound)}."
+            return f"A rule says that one of these must be called {when}: {', '.join(bound)}."
         missing = self.missing(called)
         if name not in bound and name not in missing and missing and self.ends(name):
-            return f"A rule says that before {name} these must be called: {', '.join(missing)}."
+            return f"A rule says that these must be called before {name}: {', '.join(missing)}."
         return self._out_of_place(name, called) or self._too_often(name, called)
 
     def _out_of_place(self, name: str, called: Sequence[str]) -> str:
@@ -117,10 +117,10 @@ class Rules:
         before = [rule for rule in self.rules if rule["type"] == "parent_last_tool"]
         parents = [rule["tool_name"] for rule in before if name in rule["children"]]
         if parents and not set(parents) & set(called[-1:]):
-            return f"A rule says that {name} may be called right after {' or '.join(parents)} only."
+            return f"A rule says that {name} may only be called right after {' or '.join(parents)}."
         follow = [child for r in before if r["tool_name"] in called[-1:] for child in r["children"]]
         if follow and name not in follow:
-            return f"A rule says that after {called[-1]} only {', '.join(follow)} may be called."
+            return f"A rule says that only {', '.join(follow)} may be called after {called[-1]}."
         return ""
 
     def _too_often(self, name: str, called: Sequence[str]) -> str:
@@ -147,30 +147,30 @@ class Rules:
 # -- checked -----------------------------------------------------------------------------------
 
 
-def wrong(rules: Any, names: Sequence[str] | None = None) -> str:
+def problem(rules: Any, names: Sequence[str] | None = None) -> str:
     """What is wrong with rules, in a sentence; "" if nothing is. `names` are the agent's tools."""
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
-        return "Tool rules are a list of objects."
+        return "Tool rules must be a list of objects."
     for rule in rules:
-        if said := wrong_in(rule):
-            return said
-        for name in named(rule):
+        if found := problem_in(rule):
+            return found
+        for name in tools_named_in(rule):
             if names is not None and name not in names:
                 return f"A rule names the tool {name!r}, which the agent does not have."
     return ""
 
 
-def wrong_in(rule: Rule) -> str:
+def problem_in(rule: Rule) -> str:
     """What is wrong with a rule by itself."""
     kind, tool = rule.get("type"), rule.get("tool_name")
     if not isinstance(kind, str) or kind not in TYPES:
-        return f"There is no tool rule {kind!r}; there are {', '.join(TYPES)}."
+        return f"There is no tool rule {kind!r}. The rules are: {', '.join(TYPES)}."
     if not isinstance(tool, str):
-        return f"The rule {kind} names no tool."
+        return f"The rule {kind} needs a tool's name as 'tool_name'."
     if rule.get("child_arg_nodes") or rule.get("args"):
-        return f"The rule for {tool} sets arguments, which no rule can here; leave them out."
+        return f"The rule for {tool} sets arguments, which is not supported here; leave them out."
     if kind in WITH_CHILDREN and not texts(rule.get("children")):
-        return f"The rule for what follows {tool} names no tools."
+        return f"The rule for what follows {tool} needs a list of tools as 'children'."
     if kind == "conditional":
         mapping, default = rule.get("child_output_mapping"), rule.get("default_child")
         if not isinstance(mapping, dict) or not texts(list(mapping.values())):
@@ -179,27 +179,27 @@ def wrong_in(rule: Rule) -> str:
             return f"The rule for what follows {tool} needs a tool's name as 'default_child'."
     most = rule.get("max_count_limit")
     if kind == "max_count_per_step" and (type(most) is not int or most < 1):
-        return f"The rule for {tool} needs a number of calls, 1 or more."
+        return f"The rule for {tool} needs a number of calls, 1 or more, as 'max_count_limit'."
     return ""
 
 
-def texts(given: Any) -> bool:
+def texts(value: Any) -> bool:
     """Whether this is a list of texts, with one at least."""
-    return isinstance(given, list) and bool(given) and all(isinstance(each, str) for each in given)
+    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
 
 
-def named(rule: Rule) -> list[str]:
+def tools_named_in(rule: Rule) -> list[str]:
     """The tools that a rule names."""
     default = rule.get("default_child")
-    found = [rule["tool_name"], *rule.get("children", []), *([default] if default else [])]
-    return [*found, *rule.get("child_output_mapping", {}).values()]
+    names = [rule["tool_name"], *rule.get("children", []), *([default] if default else [])]
+    return [*names, *rule.get("child_output_mapping", {}).values()]
 
 
 # -- approval: a tool's own setting, and what an agent's rules make of it --------------------------
 
 
 def with_approval(
-    rules: Sequence[Rule], name: str, wanted: bool, *, by_default: bool
+    rules: Sequence[Rule], name: str, needed: bool, *, by_default: bool
 ) -> list[Rule]:
     """The rules after a person said whether calls of a tool need approval.
 
@@ -207,8 +207,8 @@ def with_approval(
     """
     kinds = ("requires_approval", "no_approval")
     kept = [rule for rule in rules if rule["tool_name"] != name or rule["type"] not in kinds]
-    if wanted or by_default:
-        kept.append({"type": kinds[0] if wanted else kinds[1], "tool_name": name})
+    if needed or by_default:
+        kept.append({"type": kinds[0] if needed else kinds[1], "tool_name": name})
     return kept
 
 
@@ -240,7 +240,7 @@ def without(rules: Sequence[Rule], name: str) -> list[Rule]:
         rule = dict(rule)
         for field in ("children", "child_output_mapping"):
             if field in rule:
-                rule[field] = left(rule[field], name)
+                rule[field] = children_without(rule[field], name)
         if rule.get("default_child") == name:
             del rule["default_child"]
         if rule["tool_name"] != name and all(rule.get(field) != empty for field, empty in EMPTY):
@@ -251,10 +251,10 @@ def without(rules: Sequence[Rule], name: str) -> list[Rule]:
 EMPTY: list[tuple[str, Any]] = [("children", []), ("child_output_mapping", {})]
 
 
-def left(children: Any, name: str) -> Any:
+def children_without(children: Any, name: str) -> Any:
     """What follows, without a tool."""
     if isinstance(children, dict):
-        return {said: child for said, child in children.items() if child != name}
+        return {returned: child for returned, child in children.items() if child != name}
     return [child for child in children if child != name]
 
 
@@ -268,7 +268,7 @@ def mapped(rules: Sequence[Rule], names: dict[str, str]) -> list[Rule]:
 
     def other(value: Any) -> Any:
         if isinstance(value, dict):
-            return {said: other(child) for said, child in value.items()}
+            return {returned: other(child) for returned, child in value.items()}
         if isinstance(value, list):
             return [other(child) for child in value]
         return names.get(value, value) if isinstance(value, str) else value

@@ -21,7 +21,7 @@ HEARTBEAT = "request_heartbeat"
 
 
 class ToolError(Exception):
-    """A call that cannot be made, and why, in words for the model."""
+    """Why a call was not made, in words for the model."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,21 @@ class Tool:
     def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
         """The arguments in a model's text, checked; ToolError where they do not fit.
 
-        With `heartbeat` the model may have asked for one, which is not the function's business.
+        With `heartbeat` they may ask for one, which the function does not take.
         """
         try:
-            given = json.loads(text or "{}")
+            arguments = json.loads(text or "{}")
         except (ValueError, RecursionError) as error:
             raise ToolError(f"The arguments of {self.name} are not JSON ({error}).") from None
-        if not isinstance(given, dict):
+        if not isinstance(arguments, dict):
             raise ToolError(
-                f"The arguments of {self.name} are a {type(given).__name__},"
+                f"The arguments of {self.name} are a {type(arguments).__name__},"
                 " not a JSON object of names and values."
             )
         if heartbeat:
-            given.pop(HEARTBEAT, None)
+            arguments.pop(HEARTBEAT, None)
         try:
-            checked = self.arguments.model_validate(given, strict=True)
+            checked = self.arguments.model_validate(arguments, strict=True)
         except ValidationError as error:
             raise ToolError(f"{self.name} was not called: {in_words(error)}.") from None
         return dict(checked)
@@ -92,10 +92,10 @@ class Tool:
 def arguments_of(text: str) -> dict[str, Any]:
     """The arguments in a model's text, unchecked; {} where they are no JSON object."""
     try:
-        given = json.loads(text)
+        arguments = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return given if isinstance(given, dict) else {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 _registry: dict[str, Tool] = {}
@@ -122,8 +122,8 @@ def tool(function: Function | None = None, *, ends_turn: bool = False) -> Any:
     """Make a function a tool."""
 
     def register(function: Function) -> Function:
-        made = from_function(function, ends_turn=ends_turn)
-        _registry[made.name] = made
+        registered = from_function(function, ends_turn=ends_turn)
+        _registry[registered.name] = registered
         return function
 
     return register(function) if function else register
@@ -162,13 +162,13 @@ def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
 
 def in_words(error: ValidationError) -> str:
     """What is wrong with the arguments, in words."""
-    said = {
+    sentences = {
         "missing": "the argument '{name}' is missing",
         "extra_forbidden": "there is no argument '{name}'",
         "string_type": "the argument '{name}' must be a string",
     }
     return "; ".join(
-        said.get(e["type"], f"the argument '{{name}}': {e['msg']}").format(
+        sentences.get(e["type"], f"the argument '{{name}}': {e['msg']}").format(
             name=".".join(map(str, e["loc"]))
         )
         for e in error.errors()

@@ -131,7 +131,7 @@ def test_a_wrong_source_says_where_while_it_is_typed(page: Page, server: MemoryW
     page.goto(f"{server.url}/tools/new/")
     source(page).fill(count.replace("words: str", "words: strng"))
     said = page.locator("#source-error")
-    expect(said).to_contain_text("strng is not one of")
+    expect(said).to_contain_text("strng is not supported")
     expect(page.locator(".gutter .bad")).to_have_text("1")
     expect(told(page)).to_contain_text("Nothing, as long as the source cannot be read.")
     source(page).fill(count)

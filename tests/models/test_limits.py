@@ -163,7 +163,7 @@ def test_one_person_never_takes_all_sandboxes(
         inside.release()
         return int(ends.wait(20))
 
-    def run(person: int, code: str) -> sandbox.Ran:
+    def run(person: int, code: str) -> sandbox.SandboxResult:
         limits = Limits(20, 64)
         return sandbox.run(
             code, person=person, inputs={}, modules={"probe": {"wait": wait}}, limits=limits

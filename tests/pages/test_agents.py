@@ -221,7 +221,7 @@ def test_tool_rules_are_set_a_row_each(web: Client, agent: Agent) -> None:
         ),
         (
             ("core_memory_append", "constrain_child_tools", " , ", ""),
-            "The rule for what follows core_memory_append names no tools.",
+            "The rule for what follows core_memory_append needs a list of tools as 'children'.",
         ),
         (
             ("core_memory_append", "constrain_child_tools", "nope", ""),
@@ -229,11 +229,11 @@ def test_tool_rules_are_set_a_row_each(web: Client, agent: Agent) -> None:
         ),
         (
             ("core_memory_append", "max_count_per_step", "", "²"),
-            "The rule for core_memory_append needs a number of calls, 1 or more.",
+            "core_memory_append needs a number of calls, 1 or more, as 'max_count_limit'.",
         ),
         (
             ("core_memory_append", "max_count_per_step", "", ""),
-            "The rule for core_memory_append needs a number of calls, 1 or more.",
+            "core_memory_append needs a number of calls, 1 or more, as 'max_count_limit'.",
         ),
         (("core_memory_append", "dance", "", ""), "There is no tool rule 'dance'"),
     ],

@@ -134,7 +134,7 @@ def test_what_is_no_tool_of_ones_own_is_not_attached(web: Client, agent: Agent, 
     for name in ("bobs_shout", "no_such", "", "task_queue_push"):
         response = web.post(reverse("tool_attach", args=[agent.pk]), {"tool": name})
         assert response.status_code == 422
-        assert f"There is no tool &#x27;{name}&#x27; that Tutor could be given." in html(response)
+        assert f"There is no tool &#x27;{name}&#x27; that Tutor can have." in html(response)
     assert "bobs_shout" not in tab(web, agent)
     agent.refresh_from_db()
     assert agent.tools == ["core_memory_append", "core_memory_replace"]

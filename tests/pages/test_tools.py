@@ -228,7 +228,7 @@ def test_a_source_that_cannot_be_read_says_where(web: Client) -> None:
     source = SHOUT.replace("words: str", "words: strng")
     shown = html(web.post(reverse("tool_read_new"), {"source": source}))
     assert 'data-line="1"' in shown
-    assert "strng is not one of" in shown
+    assert "strng is not supported" in shown
     assert 'hx-target="#try-fields"' not in shown  # what was typed there stays
 
 

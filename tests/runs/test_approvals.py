@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents.memory import sent_requests
 from agents.models import Agent, Approval, Block, Message, Run, Step
 from agents.runs.loop import run_agent
-from agents.tools.rules import Rules, wrong
+from agents.tools.rules import Rules, problem
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
@@ -70,7 +70,7 @@ def test_another_tool_than_the_first_is_refused(agent: Agent, model: FakeOpenAI,
     refusal = run.messages.filter(role="tool").first()
     assert refusal is not None
     assert refusal.is_error
-    assert "first one of these must be called: core_memory_replace" in refusal.content
+    assert "one of these must be called first: core_memory_replace" in refusal.content
     assert human() == "Name: Rob"
 
 
@@ -114,16 +114,16 @@ def test_a_tool_can_end_the_turn(agent: Agent, model: FakeOpenAI, ask: Ask) -> N
     [
         ({}, "list of objects"),
         ([{"type": "nonsense", "tool_name": "a"}], "no tool rule 'nonsense'"),
-        ([{"type": "exit_loop"}], "names no tool"),
+        ([{"type": "exit_loop"}], "needs a tool's name as 'tool_name'"),
         ([rule("exit_loop", "b")], "'b', which the agent does not have"),
-        ([rule("constrain_child_tools", "a")], "names no tools"),
+        ([rule("constrain_child_tools", "a")], "needs a list of tools as 'children'"),
         ([rule("max_count_per_step", "a", max_count_limit=0)], "1 or more"),
         ([rule("max_count_per_step", "a", max_count_limit=True)], "1 or more"),
         ([rule("exit_loop", "a")], ""),
     ],
 )
 def test_rules_are_checked(rules: Any, words: str) -> None:
-    said = wrong(rules, ["a"])
+    said = problem(rules, ["a"])
     assert words in said
     assert bool(words) == bool(said)
 

@@ -201,9 +201,12 @@ def test_dates_narrow_a_search(agent: Agent, call: Any, by: Editor) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"start_datetime": "yesterday"}, "start_datetime is 'yesterday', which is no date; write"),
+        (
+            {"start_datetime": "yesterday"},
+            "start_datetime is 'yesterday', which is not a date",
+        ),
         ({"end_datetime": "2024-13-01"}, "write it as 2026-01-31"),
-        ({"end_datetime": "9999-12-31"}, "is no date"),
+        ({"end_datetime": "9999-12-31"}, "is not a date"),
         ({"start_datetime": "2024-02-01", "end_datetime": "2024-01-01"}, "swap them"),
         ({"top_k": 0}, "from 1 to 100"),
         ({"top_k": 101}, "from 1 to 100"),
@@ -358,6 +361,6 @@ def test_how_long_ago_something_was_is_said_in_words(days: int, words: str) -> N
 
 
 def test_a_moment_without_a_zone_is_utc() -> None:
-    assert results.moment("2024-01-31T10:00", "x") == datetime(2024, 1, 31, 10, tzinfo=UTC)
+    assert results.parsed_date("2024-01-31T10:00", "x") == datetime(2024, 1, 31, 10, tzinfo=UTC)
     with pytest.raises(ToolError):
-        results.moment("31.1.2024", "x")
+        results.parsed_date("31.1.2024", "x")

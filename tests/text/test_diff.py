@@ -26,7 +26,7 @@ from agents.text.diff import (
     words_changed,
 )
 from agents.text.merge import merged, without
-from agents.text.similar_lines import duplicates
+from agents.text.similar_lines import similar_lines
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.work import calls_of
@@ -76,7 +76,7 @@ def test_texts_that_repeat_themselves_are_compared_in_bounded_work(name: str) ->
 
 def test_lines_that_are_nearly_alike_are_found_in_bounded_work() -> None:
     lines = ["".join(chance.choices("ab ", k=500)) for _ in range(300)]
-    calls_of(duplicates, "\n".join(lines), most=MOST_CALLS)
+    calls_of(similar_lines, "\n".join(lines), most=MOST_CALLS)
 
 
 @settings(deadline=None, database=None)

@@ -6,7 +6,7 @@ import pytest
 
 from agents.text.folding import folded, words_of
 from agents.text.languages import COMMON, common_words, languages_of
-from agents.text.terms import MARKS, asked, terms
+from agents.text.terms import MARKS, query_terms, terms
 
 SENTENCES = {
     "english": "We were going to the lake because it was so warm",
@@ -39,11 +39,11 @@ def language(text: str) -> tuple[str, ...]:
 def found(query: str, text: str) -> bool:
     """Whether a text holds a form of every word that a query asks for."""
     held = set(terms(text))
-    return all(held.intersection(word) for word in asked(query).words)
+    return all(held.intersection(word) for word in query_terms(query).words)
 
 
 def bare(query: str) -> list[str]:
-    return sorted(word[0] for word in asked(query).words)
+    return sorted(word[0] for word in query_terms(query).words)
 
 
 @pytest.mark.parametrize("name", COMMON)
@@ -133,14 +133,14 @@ def test_what_asks_is_left_out_unless_there_is_nothing_else() -> None:
 
 
 def test_forms_of_one_word_are_asked_for_once() -> None:
-    (word,) = asked("dog dogs Dog DOGS").words
+    (word,) = query_terms("dog dogs Dog DOGS").words
     assert {"dog", "dogs"} <= set(word)
 
 
 def test_scripts_without_spaces_give_characters_and_pairs() -> None:
     assert terms("東京都") == ["東", "京", "都", "東京", "京都"]
-    assert [word for (word,) in asked("京都に").words] == ["京都", "都に"]
-    assert asked("京").words == [("京",)]
+    assert [word for (word,) in query_terms("京都に").words] == ["京都", "都に"]
+    assert query_terms("京").words == [("京",)]
     assert "ab" in terms("ab東京")
 
 
@@ -148,8 +148,8 @@ def test_words_are_cut_and_numbers_have_no_stem() -> None:
     assert terms("1990s 15 x") == ["1990s", "15", "x"]
     assert terms("a" * 100)[0] == "a" * 64
     assert terms("\u0301 \u0301 !!!") == []
-    assert asked(" ".join(f"word{n}" for n in range(1000))).words[31:] != []
-    assert len(asked(" ".join(f"word{n}" for n in range(1000))).words) == 32
+    assert query_terms(" ".join(f"word{n}" for n in range(1000))).words[31:] != []
+    assert len(query_terms(" ".join(f"word{n}" for n in range(1000))).words) == 32
 
 
 def test_no_text_can_forge_a_stem() -> None:

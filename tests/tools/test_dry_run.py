@@ -139,16 +139,16 @@ def test_a_person_tries_one_tool_at_a_time_and_leaves_sandboxes_to_others(
     with dry_run.one_at_a_time(alice):
         response = attempt(web, agent, SHOUT, words="x")
         assert (response.status_code, response.headers["Retry-After"]) == (429, "2")
-        assert "A try of yours still goes on" in html(response)
+        assert "Your last dry run is still going on" in html(response)
         with dry_run.one_at_a_time(bob):
             third = dry_run.one_at_a_time(User.objects.create_user("carol"))
-            with pytest.raises(LimitReached, match="Others are trying"):
+            with pytest.raises(LimitReached, match="Other people are running tools"):
                 third.__enter__()
     assert attempt(web, agent, SHOUT, words="x").status_code == 200
     monkeypatch.setattr(custom.CustomTool, "prepare", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         attempt(web, agent, SHOUT, words="x")
-    assert not dry_run._trying
+    assert not dry_run._running
 
 
 @pytest.mark.django_db(transaction=True)

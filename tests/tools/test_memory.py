@@ -8,7 +8,7 @@ import pytest
 
 from agents import tools
 from agents.models import Agent, Block, MemoryRefusal, Run, Step
-from agents.text.similar_lines import duplicates, new_duplicates
+from agents.text.similar_lines import new_similar_lines, similar_lines
 from agents.tools import Caller
 
 LINES = "Name: Bob\nCity: Riga\nLikes: pie"
@@ -156,7 +156,7 @@ def test_settings_that_do_not_fit_are_refused(
     ],
 )
 def test_lines_that_say_the_same_are_found(one: str, other: str) -> None:
-    assert duplicates(f"Name: Bob\n{one}\n{other}") == {2: 1}
+    assert similar_lines(f"Name: Bob\n{one}\n{other}") == {2: 1}
 
 
 @pytest.mark.parametrize(
@@ -169,22 +169,22 @@ def test_lines_that_say_the_same_are_found(one: str, other: str) -> None:
     ],
 )
 def test_lines_that_differ_are_left_alone(one: str, other: str) -> None:
-    assert duplicates(f"{one}\n{other}") == {}
+    assert similar_lines(f"{one}\n{other}") == {}
 
 
 def test_the_model_is_told_of_a_line_that_repeats_another(caller: Caller) -> None:
     told = call(caller, "core_memory_append", label="human", content="- likes pie")
-    assert "Note: '- likes pie' says what 'Likes: pie' says." in told
+    assert "Note: '- likes pie' repeats 'Likes: pie'." in told
     assert human() == f"{LINES}\n- likes pie"  # nothing is merged
     told = call(caller, "core_memory_append", label="human", content="Plays chess")
     assert "Note" not in told  # said once, not with every later edit
 
 
 def test_only_what_an_edit_brought_about_is_new() -> None:
-    assert new_duplicates("a line\na line", "a line\na line\nmore") == []
-    assert new_duplicates("a line", "a line\nA line.") == [("a line", "A line.")]
+    assert new_similar_lines("a line\na line", "a line\na line\nmore") == []
+    assert new_similar_lines("a line", "a line\nA line.") == [("a line", "A line.")]
 
 
 def test_a_long_block_is_compared_quickly() -> None:
     value = "\n".join(f"Fact number {n} about {'x' * (n % 40)} and more" for n in range(5000))
-    assert duplicates(value) == {}
+    assert similar_lines(value) == {}

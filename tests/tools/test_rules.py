@@ -13,7 +13,7 @@ from pytest_django import Settings
 from agents.models import Agent, Run, Tool
 from agents.runs.loop import run_agent
 from agents.tools import rules as tool_rules
-from agents.tools.rules import Rules, wrong
+from agents.tools.rules import Rules, problem
 from tests.conftest import Ask
 from tests.support.api_client import Api
 from tests.support.fake_openai import FakeOpenAI, calls, text
@@ -93,7 +93,7 @@ def test_an_agent_that_talks_by_tool_does_not_answer_before_what_is_required(
     run = ask()
     refusal, *rest = run.messages.filter(role="tool")
     assert refusal.is_error
-    assert "before send_message these must be called: core_memory_append" in refusal.content
+    assert "these must be called before send_message: core_memory_append" in refusal.content
     assert not any(each.is_error for each in rest)
     assert outcomes(run)[1:] == [
         "a rule says that core_memory_append must be called before the turn ends",
@@ -174,7 +174,7 @@ def test_a_return_that_no_rule_knows_fails_the_run_where_one_must(
     model.script(calls(("flip", {"side": "edge"}), APPEND))
     run = ask()
     assert (run.status, run.reason) == ("failed", "error")
-    assert run.error == "No rule says what follows on flip, which returned 'edge'."
+    assert run.error == "No rule says what follows flip, which returned 'edge'."
     assert run.messages.filter(role="tool", is_error=True).get().content.endswith(run.error)
 
 
@@ -206,8 +206,8 @@ def test_what_must_come_right_after_a_tool_comes_nowhere_else(
     model.script(calls(APPEND), calls(flip, flip, APPEND), text("Done."))
     run = ask()
     first, _, second, last = run.messages.filter(role="tool")
-    assert "core_memory_append may be called right after flip only" in first.content
-    assert "after flip only core_memory_append may be called" in second.content
+    assert "core_memory_append may only be called right after flip" in first.content
+    assert "only core_memory_append may be called after flip" in second.content
     assert not last.is_error
     assert offered(model, 0) == offered(model, 2) == ["core_memory_replace", "flip"]
 
@@ -224,15 +224,15 @@ def test_what_must_come_right_after_a_tool_comes_nowhere_else(
         (rule("conditional", child_output_mapping={"x": "b"}), "'b', which the agent"),
         (HEADS | {"tool_name": "core_memory_append", "default_child": 1}, "as 'default_child'"),
         (rule("parent_last_tool", children=["b"]), "'b', which the agent"),
-        (rule("parent_last_tool"), "names no tools"),
-        (rule("constrain_child_tools", children=[1]), "names no tools"),
+        (rule("parent_last_tool"), "needs a list of tools as 'children'"),
+        (rule("constrain_child_tools", children=[1]), "needs a list of tools as 'children'"),
         (rule("required_before_exit", "b"), "'b', which the agent"),
         (rule("run_first", args={"label": "human"}), "sets arguments"),
         ({"type": ["exit_loop"], "tool_name": "b"}, "no tool rule"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(given: dict[str, Any], words: str) -> None:
-    assert words in wrong([given], ["core_memory_append"])
+    assert words in problem([given], ["core_memory_append"])
 
 
 def test_a_tool_that_goes_leaves_the_rules_that_name_it() -> None:
@@ -245,7 +245,7 @@ def test_a_tool_that_goes_leaves_the_rules_that_name_it() -> None:
     other = tool_rules.renamed(given, "core_memory_append", "note")
     assert other[0]["child_output_mapping"]["heads"] == other[0]["default_child"] == "note"
     assert other[1]["children"] == ["note"]
-    assert wrong(other, ["flip", "note", "core_memory_replace", "a"]) == ""
+    assert problem(other, ["flip", "note", "core_memory_replace", "a"]) == ""
     assert Rules(other).bound(["a"]) == []
 
 

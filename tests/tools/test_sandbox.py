@@ -185,7 +185,7 @@ def test_what_monty_has_of_the_standard_library_can_be_imported(agent: Agent) ->
         ("import django", "ModuleNotFoundError"),
         ("agent_state.__class__.__subclasses__()", "AttributeError"),
         ("agent_state.memory.get_block.__globals__", "AttributeError"),
-        ("agent_state.memory._drafts", "AttributeError"),
+        ("agent_state.memory._staged", "AttributeError"),
         ("agent_state.memory.__init__()", "AttributeError"),
         ("type(agent_state)('a', 'b', 'c', [], None)", "TypeError"),
         ("__import__('os')", "NameError"),
@@ -303,7 +303,7 @@ def test_a_worker_that_dies_fails_one_call_and_no_other(agent: Agent) -> None:
             if child.name() == "monty":
                 child.kill()
 
-    def ask(code: str) -> sandbox.Ran:
+    def ask(code: str) -> sandbox.SandboxResult:
         modules = {"probe": {"kill": kill}}
         return sandbox.run(code, person=1, inputs={}, modules=modules, limits=Limits(1, 64))
 

@@ -23,7 +23,7 @@ from agents.models import (
 )
 from agents.models.share import BlockShare
 from agents.tools import Caller, ToolError
-from agents.tools.custom import Stale, from_row
+from agents.tools.custom import WriteConflict, from_row
 from tests.support.custom_tools import PUSH, tool, tried, value
 
 
@@ -132,7 +132,7 @@ def test_a_tool_reaches_no_block_that_the_agent_does_not_hold(agent: Agent) -> N
         ("('human', 'a\\x00')", "ValueError", "cannot hold the character"),
         ("('persona', 'x')", "ValueError", "read-only"),
         ("('tasks', '[]\\n1. wash')", "ValueError", "would no longer be JSON"),
-        ("('dog', 'x')", "LookupError", "the blocks are: 'persona', 'human', 'tasks'"),
+        ("('dog', 'x')", "LookupError", "The blocks are: 'persona', 'human', 'tasks'"),
     ],
 )
 def test_a_write_that_the_block_refuses_is_an_exception_the_tool_can_see(
@@ -205,9 +205,9 @@ def test_archival_memory_is_written_with_the_return_and_seen_by_the_call_before(
 def test_one_call_puts_away_and_searches_only_so_often(agent: Agent) -> None:
     start = "from letta_client import Letta\np = Letta().agents.passages\n"
     ran = tried(agent, f"{start}for n in range(101): p.create(agent_state.id, text='x')")
-    assert "One call may put away 100 passages" in ran.error
+    assert "One call may insert at most 100 passages" in ran.error
     ran = tried(agent, f"{start}for n in range(21): p.search(agent_state.id, query='x')")
-    assert "One call may search 20 times" in ran.error
+    assert "One call may search at most 20 times" in ran.error
     assert (
         "ValueError: The passage is empty"
         in tried(agent, f"{start}p.create(agent_state.id, text=' ')").error
@@ -268,7 +268,7 @@ def test_what_a_call_read_must_still_read_so_when_it_is_kept(caller: Caller) -> 
     tasks = agent.block("tasks")
     assert tasks
     tasks.set_value('["cook"]', by=Editor.person(agent.owner))
-    with pytest.raises(Stale), transaction.atomic():
+    with pytest.raises(WriteConflict), transaction.atomic():
         ran.apply(caller)
     assert value(agent, "tasks") == '["cook"]'
     with transaction.atomic():
@@ -294,7 +294,7 @@ def test_a_block_that_was_detached_meanwhile_is_not_written(caller: Caller) -> N
     tasks = agent.block("tasks")
     assert tasks
     agent.detach(tasks)
-    with pytest.raises(Stale), transaction.atomic():
+    with pytest.raises(WriteConflict), transaction.atomic():
         ran.apply(caller)
     assert "There is no block 'tasks'" in push.prepare(agent, {"task": "wash"}).error
 
@@ -324,7 +324,7 @@ def test_of_calls_at_the_same_time_none_is_lost(caller: Caller) -> None:
                     with transaction.atomic():
                         ran.apply(caller)
                     break
-                except Stale:
+                except WriteConflict:
                     continue
                 except Exception as error:
                     failures.append(error)
@@ -371,7 +371,7 @@ def test_calls_that_write_to_several_shared_blocks_do_not_wait_for_each_other_fo
                     with transaction.atomic():
                         ran.apply(by)
                     break
-                except Stale:
+                except WriteConflict:
                     continue
                 except Exception as error:
                     failures.append(error)

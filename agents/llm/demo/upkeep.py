@@ -2,7 +2,7 @@
 
 import re
 
-from agents.text.similar_lines import duplicates
+from agents.text.similar_lines import similar_lines
 
 from .reports import report
 from .turn import Reply, Turn
@@ -47,7 +47,7 @@ def reflection(turn: Turn) -> Reply:
 
 def without_repeats(value: str) -> str:
     """A block in which the newer of two lines that say the same stands in the older's place."""
-    lines, repeats = value.split("\n"), duplicates(value)
+    lines, repeats = value.split("\n"), similar_lines(value)
     for later, earlier in repeats.items():
         lines[earlier] = lines[later]
     return "\n".join(line for place, line in enumerate(lines) if place not in repeats)

@@ -14,7 +14,7 @@ from agents.llm.choices import check_choice
 from agents.memory.classes import CLASSES, TEMPLATES, Memory
 from agents.models import Agent, Block, Tool
 from agents.tools.memory_methods import method_tools
-from agents.tools.rules import TYPES, WITH_CHILDREN, wrong
+from agents.tools.rules import TYPES, WITH_CHILDREN, problem
 
 SYSTEM_PROMPT = """\
 You are a helpful assistant with a memory of your own. Your core memory below is always in view: \
@@ -227,7 +227,7 @@ class AgentForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if reason := wrong(cleaned.get("tool_rules", []), cleaned.get("tools", [])):
+        if reason := problem(cleaned.get("tool_rules", []), cleaned.get("tools", [])):
             self.add_error("tool_rules", reason)
         return cleaned
 

@@ -1,14 +1,14 @@
 """Custom tools: Python that users write, run in a sandbox on the memory of the agent that calls it.
 
-`source` reads name, description and schema off a source; `sandbox` runs code; `drafts` are the
-memory it works on, `standins` what it sees of it; `calls` puts them together.
+`source` reads name, description and schema off a source; `sandbox` runs code; `staged` is the
+memory it works on, `letta_shim` what it sees of it; `calls` puts them together.
 """
 
 from .annotations import SourceError
 from .calls import ATTEMPTS, CustomTool, Prepared, busy, from_row, own_tools, prepare
 from .sandbox import available
 from .source import Definition, read_source
-from .staged import Change, Stale
+from .staged import Change, WriteConflict
 
 __all__ = [
     "ATTEMPTS",
@@ -17,7 +17,7 @@ __all__ = [
     "Definition",
     "Prepared",
     "SourceError",
-    "Stale",
+    "WriteConflict",
     "available",
     "busy",
     "from_row",

@@ -28,9 +28,9 @@ KNOWN = (
 
 
 class SourceError(ValueError):
-    """A source that cannot be made a tool, and why, in a sentence for whoever wrote it.
+    """Why a source cannot be a tool, in a sentence for whoever wrote it.
 
-    `line` is where, counted from 1; 0 where that is nowhere in particular.
+    `line` is where, counted from 1; 0 where it is no line in particular.
     """
 
     def __init__(self, sentence: str, line: int = 0) -> None:
@@ -38,14 +38,14 @@ class SourceError(ValueError):
         self.line = line
 
 
-class Amiss(Exception):
-    """What is wrong with a type or a default, to be said with whose it is."""
+class AnnotationError(Exception):
+    """What is wrong with a type or a default; whoever catches it adds whose it is."""
 
 
 def type_of(node: ast.expr, model: Callable[[str], Any]) -> Any:
     """The type that an annotation names; `model(name)` is the class of that name, or None.
 
-    Raises Amiss where the annotation names no type that JSON can carry.
+    Raises AnnotationError where the annotation names no type that JSON can carry.
     """
     if isinstance(node, ast.Constant) and node.value is None:
         return NoneType
@@ -58,7 +58,7 @@ def type_of(node: ast.expr, model: Callable[[str], Any]) -> Any:
     name = named(node)
     known = PLAIN.get(name) or model(name)
     if known is None:
-        raise Amiss(f"the type {ast.unparse(node)} is not one of: {KNOWN}")
+        raise AnnotationError(f"the type {ast.unparse(node)} is not supported; use {KNOWN}")
     return known
 
 
@@ -69,7 +69,9 @@ def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
     if name == "Literal" and given:
         values = tuple(constant(value) for value in given)
         if not all(isinstance(value, str | int | bool | None) for value in values):
-            raise Amiss("a Literal is made of strings, whole numbers, True, False and None")
+            raise AnnotationError(
+                "a Literal is made of strings, whole numbers, True, False and None"
+            )
         return Literal[values]
     if name == "Annotated" and given:
         return type_of(given[0], model)
@@ -82,9 +84,9 @@ def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
         return list[inner[0]]  # type: ignore[valid-type]
     if name in ("dict", "Dict", "Mapping") and len(inner) == 2:
         if inner[0] is not str:
-            raise Amiss(f"the keys of {ast.unparse(node)} must be str, as in JSON")
+            raise AnnotationError(f"the keys of {ast.unparse(node)} must be str, as in JSON")
         return dict[str, inner[1]]  # type: ignore[valid-type]
-    raise Amiss(f"the type {ast.unparse(node)} is not one of: {KNOWN}")
+    raise AnnotationError(f"the type {ast.unparse(node)} is not supported; use {KNOWN}")
 
 
 def named(node: ast.expr) -> str:
@@ -97,13 +99,13 @@ def named(node: ast.expr) -> str:
 
 
 def constant(node: ast.expr) -> Any:
-    """The value of a constant expression; Amiss for one that would have to be run."""
+    """The value of a constant expression; AnnotationError for one that would have to be run."""
     try:
         value = ast.literal_eval(node)
         json.dumps(value, allow_nan=False)
         return value
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise Amiss(
+        raise AnnotationError(
             f"{ast.unparse(node)} is not a constant; write a string, a number, True, False, None,"
             " a list or a dict of these"
         ) from None
@@ -113,4 +115,4 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise Amiss(f"the type '{text}' is no Python expression") from None
+        raise AnnotationError(f"the type '{text}' is not a Python expression") from None

@@ -1,8 +1,8 @@
-"""A call of a custom tool, in two parts: it runs on drafts, then what it changed is kept.
+"""A call of a custom tool, in two parts: it runs on staged memory, then its changes are written.
 
 `prepare` runs the tool in the sandbox, outside any transaction. `Prepared.apply` writes its changes
-inside the transaction that stores its return, and raises Stale where somebody wrote to the same
-blocks meanwhile: then prepare again. A call that was only prepared has changed nothing.
+inside the transaction that stores its return, and raises WriteConflict where somebody wrote to the
+same blocks meanwhile: then prepare again. A call that was only prepared has changed nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .letta_shim import AgentState, client_of, exposed
 from .outcome import cut
 from .program import program
 from .source import read_source
-from .staged import Change, Drafts, Stale
+from .staged import Change, StagedMemory, WriteConflict
 
 logger = logging.getLogger(__name__)
 ATTEMPTS = 5  # to keep a call's changes while others write to the same blocks
@@ -36,28 +36,28 @@ class Prepared:
     returned: str
     stdout: str
     error: str
-    drafts: Drafts
+    staged: StagedMemory
 
     @property
     def changes(self) -> list[Change]:
         """What it would write to blocks; nothing if it failed."""
-        return [] if self.error else self.drafts.changes()
+        return [] if self.error else self.staged.changes()
 
     @property
     def passages(self) -> list[Passage]:
-        """What it would put into archival memory; nothing if it failed."""
-        return [] if self.error else self.drafts.passages
+        """What it would insert into archival memory; nothing if it failed."""
+        return [] if self.error else self.staged.passages
 
     def apply(self, caller: Caller) -> Outcome:
         """Write what changed and give back what the tool returned.
 
-        Inside the transaction of the call's return. Raises ToolError if the tool failed, Stale if
-        a block it read or wrote was changed by somebody else since it was prepared, MemoryRefusal
-        if a change cannot be made after all.
+        Inside the transaction of the call's return. Raises ToolError if the tool failed,
+        WriteConflict if a block it read or wrote was changed by somebody else since it was
+        prepared, MemoryRefusal if a change cannot be made after all.
         """
         if self.error:
             raise ToolError(self.error)
-        return Outcome(self.returned, self.drafts.keep(caller.editor))
+        return Outcome(self.returned, self.staged.write_back(caller.editor))
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class CustomTool(Tool):
 
 def own_tools(agent: Agent, names: Collection[str]) -> dict[str, Tool]:
     """The tools of these names that the agent's owner wrote."""
-    found: dict[str, Tool] = {}
+    tools: dict[str, Tool] = {}
     for row in Row.objects.filter(owner_id=agent.owner_id, name__in=names):
         try:
-            found[row.name] = from_row(row)
+            tools[row.name] = from_row(row)
         except SourceError as error:
             logger.warning("The tool %s (%s) cannot be used: %s", row.name, row.pk, error)
-    return found
+    return tools
 
 
 def from_row(row: Row) -> CustomTool:
@@ -92,7 +92,7 @@ def from_row(row: Row) -> CustomTool:
         for _ in range(ATTEMPTS):
             try:
                 return prepare(row, caller.agent, arguments).apply(caller)
-            except Stale:
+            except WriteConflict:
                 continue
         raise ToolError(busy(row.name))
 
@@ -108,39 +108,39 @@ def from_row(row: Row) -> CustomTool:
 
 
 def prepare(row: Row, agent: Agent, arguments: dict[str, Any]) -> Prepared:
-    """Run a tool with checked arguments on drafts of the agent's memory.
+    """Run a tool with checked arguments on a staged copy of the agent's memory.
 
     Where there is no sandbox to run it in, it has failed, and says so.
     """
     definition = read_source(row.source, row.name)
     limits = sandbox.limits_of(row)
-    drafts = Drafts(agent)
+    staged = StagedMemory(agent)
     code, inputs = program(row.source, definition, arguments, row.return_char_limit)
     try:
-        ran = sandbox.run(
+        result = sandbox.run(
             code,
             person=agent.owner_id,
-            inputs=inputs | {"_agent_state": exposed(AgentState._of(drafts))},
-            modules={"letta_client": {"Letta": client_of(drafts)}, "pydantic": PYDANTIC},
+            inputs=inputs | {"_agent_state": exposed(AgentState._of(staged))},
+            modules={"letta_client": {"Letta": client_of(staged)}, "pydantic": PYDANTIC},
             limits=limits,
         )
     except sandbox.Unavailable as error:
-        return Prepared("", "", str(error), drafts)
-    failed = failure(row, ran)
-    text, length = ("", 0) if failed else ran.value
+        return Prepared("", "", str(error), staged)
+    failure = failure_of(row, result)
+    text, length = ("", 0) if failure else result.value
     returned = cut(text, length, row.return_char_limit)
-    return Prepared(returned, str(ran.printed), failed, drafts)
+    return Prepared(returned, str(result.printed), failure, staged)
 
 
-def failure(row: Row, ran: sandbox.Ran) -> str:
+def failure_of(row: Row, result: sandbox.SandboxResult) -> str:
     """How the tool failed, in a sentence; "" if it did not."""
-    error = ran.error
-    if not error and not _is_text(ran.value):
+    error = result.error
+    if not error and not _is_text(result.value):
         error = "what it returned cannot be shown as text"
     if not error:
         return ""
-    written = row.source.count("\n") + 1
-    line = next((number for number in ran.lines if number <= written), 0)
+    lines = row.source.count("\n") + 1
+    line = next((number for number in result.lines if number <= lines), 0)
     at = f" (line {line} of its source)" if line else ""
     return cut(f"{row.name} failed and changed nothing: {error}{at}", limit=10_000)
 
@@ -155,6 +155,6 @@ def _is_text(value: Any) -> bool:
 
 def busy(name: str) -> str:
     return (
-        f"{name} changed nothing: others kept writing to the same blocks while it ran."
+        f"{name} changed nothing: the blocks it uses were changed by others each time it ran."
         " Call it again."
     )

@@ -1,4 +1,4 @@
-"""What stands in for Letta inside the sandbox: `agent_state`, and the module `letta_client`.
+"""Letta's client as code in the sandbox sees it: `agent_state` and the module `letta_client`.
 
 Both generations of the SDK's spelling are understood (0.1.x and 1.x). Whatever address and key a
 tool gives `Letta(...)`, it reaches the memory of the agent that called it, and nothing else.
@@ -17,7 +17,7 @@ from uuid import UUID
 from agents.models import Block
 
 from .passages import Passages
-from .staged import Drafts
+from .staged import StagedMemory
 
 
 @dataclass
@@ -50,33 +50,33 @@ BlockStates = list[BlockState]  # `list` is a method's name below
 class MemoryState:
     """`agent_state.memory`."""
 
-    _drafts: Drafts
+    _staged: StagedMemory
 
     @property
     def blocks(self) -> list[BlockState]:
-        return [BlockState._of(block) for block in self._drafts.all()]
+        return [BlockState._of(block) for block in self._staged.all()]
 
     @property
     def prompt_template(self) -> str:
-        return self._drafts.template()
+        return self._staged.template()
 
     def list_block_labels(self) -> list[str]:
-        return [block.label for block in self._drafts.all()]
+        return [block.label for block in self._staged.all()]
 
     def get_blocks(self) -> list[BlockState]:
         return self.blocks
 
     def get_block(self, label: str) -> BlockState:
-        return BlockState._of(self._drafts.block(label))
+        return BlockState._of(self._staged.block(label))
 
     def update_block_value(self, label: str, value: str) -> None:
-        self._drafts.write(label, value)
+        self._staged.write(label, value)
 
     def get_prompt_template(self) -> str:
         return self.prompt_template
 
     def compile(self) -> str:
-        return self._drafts.compile()
+        return self._staged.compile()
 
 
 @dataclass
@@ -90,10 +90,10 @@ class AgentState:
     memory: MemoryState
 
     @classmethod
-    def _of(cls, drafts: Drafts) -> AgentState:
-        agent = drafts.agent
+    def _of(cls, staged: StagedMemory) -> AgentState:
+        agent = staged.agent
         tools = list(agent.tools)
-        return cls(f"agent-{agent.pk}", agent.name, agent.system_prompt, tools, MemoryState(drafts))
+        return cls(f"agent-{agent.pk}", agent.name, agent.system_prompt, tools, MemoryState(staged))
 
     @property
     def blocks(self) -> list[BlockState]:
@@ -104,20 +104,20 @@ class AgentState:
 class AgentBlocks:
     """`client.agents.blocks`."""
 
-    _drafts: Drafts
+    _staged: StagedMemory
 
     def retrieve(self, *given: str, agent_id: str = "", block_label: str = "") -> BlockState:
-        return BlockState._of(self._drafts.block(self._label(given, agent_id, block_label)))
+        return BlockState._of(self._staged.block(self._label(given, agent_id, block_label)))
 
     def list(self, agent_id: str) -> BlockStates:
-        own(self._drafts, agent_id)
-        return [BlockState._of(block) for block in self._drafts.all()]
+        own(self._staged, agent_id)
+        return [BlockState._of(block) for block in self._staged.all()]
 
     def modify(
         self, *given: str, value: str, agent_id: str = "", block_label: str = ""
     ) -> BlockState:
         label = self._label(given, agent_id, block_label)
-        return BlockState._of(self._drafts.write(label, value))
+        return BlockState._of(self._staged.write(label, value))
 
     update = modify
 
@@ -128,7 +128,7 @@ class AgentBlocks:
         label = block_label or (names.pop(0) if names else "")
         if names or not agent or not label:
             raise TypeError("give an agent_id and a block_label")
-        own(self._drafts, agent)
+        own(self._staged, agent)
         return label
 
 
@@ -136,42 +136,42 @@ class AgentBlocks:
 class CoreMemory:
     """`client.agents.core_memory`, the older spelling of `client.agents.blocks`."""
 
-    _drafts: Drafts
+    _staged: StagedMemory
 
     def retrieve(self, agent_id: str) -> MemoryState:
-        own(self._drafts, agent_id)
-        return MemoryState(self._drafts)
+        own(self._staged, agent_id)
+        return MemoryState(self._staged)
 
     def list_blocks(self, agent_id: str) -> BlockStates:
-        return AgentBlocks(self._drafts).list(agent_id)
+        return AgentBlocks(self._staged).list(agent_id)
 
     def retrieve_block(self, agent_id: str, block_label: str) -> BlockState:
-        return AgentBlocks(self._drafts).retrieve(agent_id, block_label)
+        return AgentBlocks(self._staged).retrieve(agent_id, block_label)
 
     def modify_block(self, agent_id: str, block_label: str, value: str) -> BlockState:
-        return AgentBlocks(self._drafts).modify(agent_id, block_label, value=value)
+        return AgentBlocks(self._staged).modify(agent_id, block_label, value=value)
 
 
 @dataclass
 class Blocks:
     """`client.blocks`: by id, those that the agent holds."""
 
-    _drafts: Drafts
+    _staged: StagedMemory
 
     def retrieve(self, block_id: str) -> BlockState:
-        return BlockState._of(self._drafts.block(self._label(block_id)))
+        return BlockState._of(self._staged.block(self._label(block_id)))
 
     def list(self, label: str = "") -> BlockStates:
-        found = [BlockState._of(block) for block in self._drafts.all()]
+        found = [BlockState._of(block) for block in self._staged.all()]
         return [block for block in found if label in ("", block.label)]
 
     def modify(self, block_id: str, value: str) -> BlockState:
-        return BlockState._of(self._drafts.write(self._label(block_id), value))
+        return BlockState._of(self._staged.write(self._label(block_id), value))
 
     update = modify
 
     def _label(self, block_id: str) -> str:
-        for block in self._drafts.blocks.values():
+        for block in self._staged.blocks.values():
             if same(block_id, block.pk):
                 return block.label
         raise LookupError(f"There is no block {block_id} among those that this agent holds.")
@@ -185,11 +185,11 @@ class Agents:
     core_memory: CoreMemory
     passages: Passages
     archival_memory: Passages
-    _drafts: Drafts = field(repr=False)
+    _staged: StagedMemory = field(repr=False)
 
     def retrieve(self, agent_id: str) -> AgentState:
-        own(self._drafts, agent_id)
-        return AgentState._of(self._drafts)
+        own(self._staged, agent_id)
+        return AgentState._of(self._staged)
 
 
 @dataclass
@@ -200,23 +200,23 @@ class Letta:
     blocks: Blocks
 
 
-def client_of(drafts: Drafts) -> Callable[..., Any]:
+def client_of(staged: StagedMemory) -> Callable[..., Any]:
     """What `Letta(...)` calls: address and key are taken, and not used."""
-    passages = Passages(drafts, own)
+    passages = Passages(staged, own)
 
     def connect(*_: Any, **__: Any) -> Any:
-        agents = Agents(AgentBlocks(drafts), CoreMemory(drafts), passages, passages, drafts)
-        return exposed(Letta(agents, Blocks(drafts)))
+        agents = Agents(AgentBlocks(staged), CoreMemory(staged), passages, passages, staged)
+        return exposed(Letta(agents, Blocks(staged)))
 
     return connect
 
 
-def own(drafts: Drafts, agent_id: str) -> None:
+def own(staged: StagedMemory, agent_id: str) -> None:
     """LookupError for any agent but the one that called."""
-    if not same(agent_id, drafts.agent.pk):
+    if not same(agent_id, staged.agent.pk):
         raise LookupError(
             f"There is no agent {agent_id} here; a tool reaches only the agent that called it,"
-            f" agent-{drafts.agent.pk}."
+            f" agent-{staged.agent.pk}."
         )
 
 
@@ -246,6 +246,7 @@ def _public(of: type, kind: type) -> list[str]:
 @cache
 def _wrapper() -> Any:
     """The class that carries a value of ours into the sandbox, and what its methods return."""
+    # 13 MB, which only a process that runs custom tools needs
     from pydantic_monty import ClassInstance
 
     class Exposed(ClassInstance):

@@ -1,6 +1,7 @@
 """`client.agents.passages` in the sandbox: the agent's archival memory.
 
-Reads what is stored and what the call itself put away; that is stored when the call is kept.
+Reads what is stored and what the call itself inserted, which is stored when the call's changes are
+written.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from agents.models import Passage
 from agents.models.message import storable
 
-from .staged import Drafts
+from .staged import StagedMemory
 
 MOST_LISTED = 1_000
 
@@ -34,7 +35,7 @@ class PassageState:
 
 
 @dataclass
-class Found:
+class SearchHit:
     """One result of a search, in the words of the SDK."""
 
     id: str
@@ -44,10 +45,10 @@ class Found:
 
 
 @dataclass
-class Results:
-    """What a search found, the best first."""
+class SearchResults:
+    """The results of a search, best first."""
 
-    results: list[Found]
+    results: list[SearchHit]
     count: int
 
 
@@ -56,10 +57,10 @@ States = list[PassageState]  # `list` is a method's name below
 
 @dataclass
 class Passages:
-    """The stand-in; `_own` refuses any agent but the one that called."""
+    """`client.agents.passages`; `_own` refuses any agent but the one that called."""
 
-    _drafts: Drafts
-    _own: Callable[[Drafts, str], None]
+    _staged: StagedMemory
+    _own: Callable[[StagedMemory, str], None]
 
     def list(
         self,
@@ -70,26 +71,26 @@ class Passages:
         search: str = "",
         ascending: bool = True,
     ) -> States:
-        """In the order in which they were put away: those after one id, and before another."""
-        self._own(self._drafts, agent_id)
+        """In the order in which they were inserted: those after one id, and before another."""
+        self._own(self._staged, agent_id)
         count = max(1, min(int(limit or MOST_LISTED), MOST_LISTED))
-        rows = self._drafts.agent.passages.order_by("pk" if ascending else "-pk")
+        rows = self._staged.agent.passages.order_by("pk" if ascending else "-pk")
         if search := storable(search):
             rows = rows.filter(text__icontains=search)
         if after:
             rows = rows.filter(pk__gt=key_of(after))
         if before:
             rows = rows.filter(pk__lt=key_of(before))
-        new = [p for p in self._drafts.passages if not before and search.lower() in p.text.lower()]
+        new = [p for p in self._staged.passages if not before and search.lower() in p.text.lower()]
         stored = rows[:count]
         both: Sequence[Passage]
         both = [*stored, *new] if ascending else [*reversed(new), *stored]
         return [PassageState._of(passage) for passage in both[:count]]
 
     def create(self, agent_id: str, text: str, tags: Sequence[str] | None = None) -> States:
-        """Put a text away."""
-        self._own(self._drafts, agent_id)
-        return [PassageState._of(self._drafts.insert(text, None if tags is None else [*tags]))]
+        """Insert a passage."""
+        self._own(self._staged, agent_id)
+        return [PassageState._of(self._staged.insert(text, None if tags is None else [*tags]))]
 
     insert = create
 
@@ -102,10 +103,10 @@ class Passages:
         tag_match_mode: str = "any",
         start_datetime: Any = None,
         end_datetime: Any = None,
-    ) -> Results:
-        """The passages that fit the query best; what the call itself put away comes first."""
-        self._own(self._drafts, agent_id)
-        found = self._drafts.search(
+    ) -> SearchResults:
+        """The passages that fit the query best; what the call itself inserted comes first."""
+        self._own(self._staged, agent_id)
+        found = self._staged.search(
             query,
             max(1, min(int(top_k or 10), 100)),
             tags=tuple(tags or ()),
@@ -114,8 +115,8 @@ class Passages:
             until=moment(end_datetime),
         )
         states = [PassageState._of(passage) for passage in found]
-        results = [Found(each.id, each.text, each.tags, each.created_at) for each in states]
-        return Results(results, len(results))
+        results = [SearchHit(each.id, each.text, each.tags, each.created_at) for each in states]
+        return SearchResults(results, len(results))
 
 
 def key_of(passage_id: str) -> int:
@@ -126,9 +127,9 @@ def key_of(passage_id: str) -> int:
     return int(number)
 
 
-def moment(given: Any) -> datetime | None:
-    """A moment given as such or in ISO 8601; UTC where it names no zone."""
-    if given in (None, ""):
+def moment(value: Any) -> datetime | None:
+    """A moment, also as text in ISO 8601; UTC where it names no zone."""
+    if value in (None, ""):
         return None
-    read = given if isinstance(given, datetime) else datetime.fromisoformat(str(given))
+    read = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     return read if read.tzinfo else read.replace(tzinfo=UTC)

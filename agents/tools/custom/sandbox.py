@@ -71,7 +71,7 @@ class Printed:
 
 
 @dataclass
-class Ran:
+class SandboxResult:
     """How a run ended: its value, or the error; and what was printed either way.
 
     `lines` are those of the code that the error passed through, the innermost first.
@@ -120,7 +120,7 @@ def run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
-) -> Ran:
+) -> SandboxResult:
     """Run code of a person and return the value of its last expression.
 
     `inputs` are its first variables, `modules` what it may import beside the sandbox's own.
@@ -166,8 +166,8 @@ def _run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
-) -> Ran:
-    ran, monty = Ran(), _monty()
+) -> SandboxResult:
+    result, monty = SandboxResult(), _monty()
     try:
         session = _pool().checkout(
             limits={
@@ -183,21 +183,21 @@ def _run(
             },
         )
         with session:
-            ran.value = session.feed_run(
-                code, inputs=dict(inputs), print_callback=ran.printed, os=_no_environment
+            result.value = session.feed_run(
+                code, inputs=dict(inputs), print_callback=result.printed, os=_no_environment
             )
     except TimeoutError:
         raise Unavailable("All sandboxes are busy; call the tool again in a moment.") from None
     except monty.MontyCrashedError as error:
-        ran.error = TOO_LONG if error.timed_out else f"the sandbox broke down: {error}"
+        result.error = TOO_LONG if error.timed_out else f"the sandbox broke down: {error}"
     except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
-        ran.error = error.display("type-msg")
+        result.error = error.display("type-msg")
         frames = reversed(error.traceback())
-        ran.lines = [frame.line for frame in frames if frame.filename != "<string>"]
+        result.lines = [frame.line for frame in frames if frame.filename != "<string>"]
     except monty.MontyError as error:
-        ran.error = str(error)
-    ran.error = in_words(ran.error, limits)
-    return ran
+        result.error = str(error)
+    result.error = in_words(result.error, limits)
+    return result
 
 
 def in_words(error: str, limits: Limits) -> str:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from agents.models.tool import LONGEST_SOURCE
 
 from ..tool import HEARTBEAT
-from .annotations import Amiss, SourceError, constant, named, type_of
+from .annotations import AnnotationError, SourceError, constant, named, type_of
 from .docstring import read_docstring
 
 LARGEST_SCHEMA = 5_000  # parts, after each model was written out where it is used
@@ -188,7 +188,7 @@ class Models:
             if default is None:
                 kind = Optional[kind]  # noqa: UP045
             TypeAdapter(kind).validate_python(default, strict=True)
-        except Amiss as error:
+        except AnnotationError as error:
             raise SourceError(
                 f"{where[0].upper()}{where[1:]}: {error}.", annotation.lineno
             ) from None
@@ -234,7 +234,7 @@ def default_of(given: dict[str, ast.expr]) -> Any:
     """The value of a default."""
     if factory := given.get("default_factory"):
         if named(factory) not in FACTORIES:
-            raise Amiss(f"the default_factory must be one of: {', '.join(FACTORIES)}")
+            raise AnnotationError(f"the default_factory must be one of: {', '.join(FACTORIES)}")
         return FACTORIES[named(factory)]
     return constant(given["default"])
 

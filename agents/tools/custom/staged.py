@@ -1,7 +1,7 @@
-"""An agent's memory as one call sees it: drafts, which nothing outside reads until they are kept.
+"""Staged memory: an agent's memory as one call of a tool sees and changes it.
 
 A call works on copies of the blocks as they were when it began, so that the database is not held
-while it runs. What it changed is written afterwards, if what it looked at still reads so.
+while it runs. Its changes are written afterwards, unless somebody changed a block it looked at.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from agents.memory.classes import compile_blocks, template_of
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Passage, Run, Step
 from agents.models.message import storable
 from agents.models.passage import checked_tags, checked_text
+from agents.search import hybrid
+from agents.search.scope import Passages
 from agents.text.diff import Piece, words_changed
+from agents.text.terms import query_terms, terms
 
-MOST_PASSAGES = 100  # that one call may put away
+MOST_PASSAGES = 100  # that one call may insert
 MOST_SEARCHES = 20  # of archival memory, in one call
 
 
-class Stale(Exception):
+class WriteConflict(Exception):
     """A block that the call read or wrote was changed by somebody else since; call it again."""
 
 
@@ -40,8 +43,8 @@ class Change:
         return words_changed(self.before, self.after)
 
 
-class Drafts:
-    """Copies of the blocks an agent holds, and the passages a call puts away."""
+class StagedMemory:
+    """Copies of the blocks an agent holds, and the passages a call inserts."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -57,24 +60,24 @@ class Drafts:
     # -- blocks --------------------------------------------------------------------------------
 
     def block(self, label: str) -> Block:
-        """The draft of that label; LookupError with the labels there are."""
+        """The copy of that label; LookupError with the labels there are."""
         if block := self.blocks.get(label):
             self.touched.add(block.pk)
             return block
         labels = ", ".join(f"'{each}'" for each in self.blocks) or "none"
-        raise LookupError(f"There is no block '{label}'; the blocks are: {labels}.")
+        raise LookupError(f"There is no block '{label}'. The blocks are: {labels}.")
 
     def all(self) -> list[Block]:
-        """Every draft, in the order the model sees them."""
+        """Every copy, in the order the model sees them."""
         return [self.block(label) for label in self.blocks]
 
     def write(self, label: str, value: str) -> Block:
-        """Make `value` the draft's; ValueError where the block itself would refuse it."""
+        """Make `value` the copy's; ValueError where the block itself would refuse it."""
         block = self.block(label)
         if not isinstance(value, str):
             raise TypeError(
                 f"The value of block '{label}' must be a string, not {type(value).__name__};"
-                " json.dumps() makes one."
+                " use json.dumps()."
             )
         before = block.value
         try:
@@ -106,17 +109,17 @@ class Drafts:
     # -- archival memory -----------------------------------------------------------------------
 
     def insert(self, text: str, tags: list[str] | None = None) -> Passage:
-        """Put a text away; ValueError where archival memory would refuse it."""
+        """Insert a passage; ValueError where archival memory would refuse it."""
         if len(self.passages) >= MOST_PASSAGES:
-            raise ValueError(f"One call may put away {MOST_PASSAGES} passages; this is one more.")
+            raise ValueError(f"One call may insert at most {MOST_PASSAGES} passages.")
         if not isinstance(text, str):
             raise TypeError(f"The text of a passage must be a string, not {type(text).__name__}.")
         try:
-            made = Passage(agent=self.agent, text=checked_text(text), tags=checked_tags(tags))
+            passage = Passage(agent=self.agent, text=checked_text(text), tags=checked_tags(tags))
         except MemoryRefusal as refusal:
             raise ValueError(str(refusal)) from None
-        self.passages.append(made)
-        return made
+        self.passages.append(passage)
+        return passage
 
     def search(
         self,
@@ -129,34 +132,30 @@ class Drafts:
         until: datetime | None = None,
     ) -> list[Passage]:
         """The passages that fit best; the call's own, if they hold a word of the query, first."""
-        from agents.search import hybrid
-        from agents.search.scope import Passages
-        from agents.text.terms import asked, terms
-
         self.searches += 1
         if self.searches > MOST_SEARCHES:
-            raise ValueError(f"One call may search {MOST_SEARCHES} times; this is once more.")
+            raise ValueError(f"One call may search at most {MOST_SEARCHES} times.")
         scope = Passages(self.agent, since, until, tags, all_tags)
-        forms = set(chain.from_iterable(asked(storable(query)).words))
+        forms = set(chain.from_iterable(query_terms(storable(query)).words))
         new = [p for p in self.passages if forms & {*terms(p.text)} and scope.holds(p)]
         stored = [row for row, _ in hybrid.search(scope, query, count).rows]
         return [*new, *stored][:count]
 
-    # -- afterwards ----------------------------------------------------------------------------
+    # -- written ----------------------------------------------------------------------------
 
-    def keep(self, by: Editor) -> list[BlockEdit]:
-        """Write what changed. Inside the transaction of the call's return.
+    def write_back(self, by: Editor) -> list[BlockEdit]:
+        """Write what changed, inside the transaction of the call's return.
 
-        Raises Stale, and writes nothing, where a block that was touched is not what it was;
-        MemoryRefusal where a change cannot be made after all.
+        Raises WriteConflict, and writes nothing, where a block that was touched has changed
+        since; MemoryRefusal where a change cannot be made after all.
         """
         now = Block.objects.held_by(self.agent).locked(self.touched)
         if {block.pk: block.version for block in now} != {
             pk: version for pk, version in self.versions.items() if pk in self.touched
         }:
-            raise Stale
-        drafts = {block.pk: block.value for block in self.blocks.values()}
-        edits = Block.objects.write_all([(block, drafts[block.pk]) for block in now], by=by)
+            raise WriteConflict
+        values = {block.pk: block.value for block in self.blocks.values()}
+        edits = Block.objects.write_all([(block, values[block.pk]) for block in now], by=by)
         for passage in self.passages:
             Passage.insert(self.agent, passage.text, passage.tags, by=by)
         return edits
