@@ -19,9 +19,11 @@ from django.http import HttpRequest
 from django.shortcuts import render
 
 from agents.live import publisher
+from agents.models import Agent, Block, Token, Tool
+from agents.models.prepared_sql import read
 
 OWNER = "owner"
-INVISIBLE = re.compile("[\u115f\u1160]")  # letters all the same, fillers of Hangul
+INVISIBLE = re.compile("[\u115f\u1160]")  # Hangul fillers, which count as letters
 WRITTEN_TOGETHER = (  # Japanese, Korean, Chinese with its phonetic letters
     {"CJK", "HIRAGANA", "KATAKANA"},
     {"CJK", "HANGUL"},
@@ -31,17 +33,14 @@ WRITTEN_TOGETHER = (  # Japanese, Korean, Chinese with its phonetic letters
 
 def owner() -> User:
     """The one person of a server without accounts."""
-    try:
-        return User.objects.get(username=OWNER)
-    except User.DoesNotExist:
-        made, _ = User.objects.get_or_create(
-            username=OWNER, defaults={"is_staff": True, "is_superuser": True}
-        )
-        return made
+    if users := read(User, "WHERE username = %s", OWNER):
+        return users[0]
+    administrator = {"is_staff": True, "is_superuser": True}
+    return User.objects.get_or_create(username=OWNER, defaults=administrator)[0]
 
 
 def user_of_session(session_key: str | None) -> User | None:
-    """Who is logged in in a browser's session, by the session and the person as they are now."""
+    """The person of a browser's session, as both are now."""
     request = HttpRequest()
     request.session = SessionStore(session_key)
     user = get_user(request)
@@ -55,21 +54,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return settings.ACCOUNTS and (settings.SIGNUP_OPEN or not people().exists())
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """Make the account. Whether sign-up is open is looked at again, one at a time, as it may
-        have closed since the page was asked for."""
-        made: User = super().save_user(request, user, form, commit=False)  # hashes the password
+        """Create the account, if sign-up is still open; only one request at a time does this."""
+        account: User = super().save_user(request, user, form, commit=False)  # sets the password
         if not commit:
-            return made
+            return account
         with transaction.atomic():
             one_at_a_time()
             if not self.is_open_for_signup(request):
                 raise ImmediateHttpResponse(render(request, "account/signup_closed.html"))
             first = not people().exists()
-            made.is_staff = made.is_superuser = first
-            made.save()
+            account.is_staff = account.is_superuser = first
+            account.save()
             if first:
-                take_over(made)
-        return made
+                take_over(account)
+        return account
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         cleaned: str = super().clean_username(checked_name(username), shallow=shallow)
@@ -77,21 +75,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def checked_name(name: str) -> str:
-    """A user name that looks like no other person's, in its normal form; ValidationError if not."""
+    """A user name in its normal form; ValidationError if it could look like another person's."""
     name = unicodedata.normalize("NFKC", name)
     if name.lower() == OWNER:
         raise ValidationError("This name is taken; choose another one.")
     if "@" in name:
-        raise ValidationError("A user name has no '@', as it would look like an email address.")
+        raise ValidationError("A user name has no '@': it would look like an email address.")
     if INVISIBLE.search(name):
-        raise ValidationError("This user name has a letter that cannot be seen; leave it out.")
+        raise ValidationError("This user name contains an invisible letter; leave it out.")
     scripts = {script_of(letter) for letter in name if letter.isalpha() or not letter.isascii()}
     scripts -= {"MODIFIER"}
     if len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER):
         mixed = " and ".join(script.capitalize() for script in sorted(scripts))
         raise ValidationError(
-            f"This user name mixes letters of several scripts ({mixed}), so that it could look like"
-            " another person's; use one."
+            f"This user name mixes letters of several scripts ({mixed}), so it could look like"
+            " another person's; use only one script."
         )
     return name
 
@@ -103,7 +101,7 @@ def script_of(letter: str) -> str:
 
 
 def one_at_a_time() -> None:
-    """Of two people who sign up at the same moment, one is first; SQLite takes turns anyway."""
+    """Lock the accounts until commit, so that only one sign-up is the first."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("LOCK TABLE auth_user IN SHARE ROW EXCLUSIVE MODE")
@@ -115,9 +113,7 @@ def people() -> Any:
 
 
 def take_over(user: User) -> None:
-    """Give a person what the one owner had before there were accounts."""
-    from .models import Agent, Block, Token, Tool
-
+    """Give a person what the owner had before there were accounts."""
     for kind in (Agent, Block, Token, Tool):
         kind._default_manager.filter(owner__username=OWNER).update(owner=user)
 
@@ -126,15 +122,13 @@ def take_over(user: User) -> None:
 
 
 def person_changed(instance: User, **signal: Any) -> None:
-    """Have a person's sockets look whether they may stay; end the tokens of who was disabled."""
-    from .models import Token
-
+    """Let the person's sockets check their login; delete the tokens of a disabled account."""
     if not instance.is_active:
         Token.objects.of(instance).delete()
     transaction.on_commit(lambda: publisher.publish_login(instance.pk), robust=True)
 
 
 def session_ended(instance: Session, **signal: Any) -> None:
-    """Have the sockets of a session that was ended look whether they may stay."""
+    """Let the sockets of a session that has ended check their login."""
     if user_id := instance.get_decoded().get(SESSION_KEY):
         transaction.on_commit(lambda: publisher.publish_login(int(user_id)), robust=True)

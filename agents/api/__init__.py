@@ -1,7 +1,7 @@
-"""The REST API, in the words of Letta's SDKs: their code runs here with another base URL.
+"""The REST API, in the terms of Letta's SDKs: their code runs here with another base URL.
 
-`urls` puts it together. A request passes `asgi` (one visit to a thread), `parser` (clean JSON),
-`door` (who is asking), an operation in the file of its noun, and comes out as `states` have it;
-`schemas` are the shapes of both, `errors` is how anything goes wrong. `follow` and `answering` are
-for what takes as long as a run.
+`urls` puts it together. A request passes `asgi` (one thread a request), `auth` (who asks), `parser`
+(clean JSON) and an operation in the file of its noun, whose answer `json_router` writes. `schemas`
+are the shapes of requests and answers, `errors` are all other answers. `responses` and `run_stream`
+are for what takes as long as a run.
 """

@@ -98,7 +98,7 @@ def imported_from(
             embedding=options.embedding or options.override_embedding_handle or embedding,
             with_messages=not options.strip_messages,
             overwrite_tools=options.override_existing_tools,
-            allow_tools=lambda names: auth.also(request, "tools"),
+            allow_tools=lambda names: auth.require(request, "tools"),
         )
     except AgentFileError as error:
         raise invalid("file", str(error)) from None

@@ -1,8 +1,8 @@
-"""The API's way past the pages' middleware: one visit to a thread for each request.
+"""The API's own ASGI handler, without the pages' middleware: one thread a request.
 
-The pages' middleware (sessions, messages, allauth) costs several times what an answer of the API
-does, and a new thread with a new database connection for each request. The API needs none of it:
-its door is `door.py`, and its errors never leave `errors.py`.
+The pages' middleware (sessions, messages, allauth) costs several times as much as an answer of the
+API, and a new thread with a new database connection for each request. The API needs none of it:
+`auth.py` says who asks, and `errors.py` answers every exception.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any
 from asgiref.sync import iscoroutinefunction
 from cachetools import LRUCache
 from django.conf import settings
-from django.core.exceptions import RequestAborted
+from django.core.exceptions import RequestAborted, SuspiciousOperation
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve, set_script_prefix
 
@@ -28,11 +27,11 @@ from .errors import Refused, answer, refused
 logger = logging.getLogger(__name__)
 Scope = dict[str, Any]
 
-_people: LRUCache[bytes, int] = LRUCache(10_000)  # by a digest of what they show
+_people: LRUCache[bytes, int] = LRUCache(10_000)  # by a digest of their credentials
 
 
 class ApiHandler(ASGIHandler):
-    """What is below /v1/."""
+    """Answers the addresses under /v1/."""
 
     def __init__(self) -> None:
         """No middleware."""
@@ -42,30 +41,30 @@ class ApiHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        shown = shown_by(scope)
-        if settings.ACCOUNTS and shown:
-            on_behalf_of.set(_people.get(shown, shown))
+        credentials = digest_of(scope)
+        if settings.ACCOUNTS and credentials:
+            on_behalf_of.set(_people.get(credentials, credentials))
         set_script_prefix("/")
         try:
             request = ASGIRequest(scope, body)
             request.after_response = []  # type: ignore[attr-defined]
-            gone = asyncio.create_task(self.listen_for_disconnect(receive))
+            disconnected = asyncio.create_task(self.listen_for_disconnect(receive))
             answering = asyncio.create_task(self.answer(request, send))
             try:
-                await asyncio.wait([gone, answering], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([disconnected, answering], return_when=asyncio.FIRST_COMPLETED)
             finally:
-                gone.cancel()
+                disconnected.cancel()
                 answering.cancel()
-                await asyncio.gather(gone, answering, return_exceptions=True)
+                await asyncio.gather(disconnected, answering, return_exceptions=True)
             if person := getattr(request, "auth", None):
-                _people[shown] = person.pk
+                _people[credentials] = person.pk
             for late in request.after_response:  # type: ignore[attr-defined]
                 await in_thread(late)
         finally:
             body.close()
 
     async def answer(self, request: ASGIRequest, send: Any) -> None:
-        """Send what the view gives; where it is to be waited for, here, holding no thread."""
+        """Send the view's response; one that takes as long as a run is awaited without a thread."""
         response = await in_thread(respond, request)
         if waits := getattr(response, "waits", None):
             response = await waits()
@@ -77,14 +76,14 @@ class ApiHandler(ASGIHandler):
         await self.send_response(response, send)
 
 
-def shown_by(scope: Scope) -> bytes:
-    """A digest of the token or session that a request shows; whose it is, the door finds out."""
-    shown = [value for name, value in scope["headers"] if name in (b"authorization", b"cookie")]
-    return sha256(b"\0".join(shown)).digest() if shown else b""
+def digest_of(scope: Scope) -> bytes:
+    """A digest of the request's token or session, which `auth` checks later; b"" without one."""
+    headers = [value for name, value in scope["headers"] if name in (b"authorization", b"cookie")]
+    return sha256(b"\0".join(headers)).digest() if headers else b""
 
 
 def respond(request: ASGIRequest) -> HttpResponseBase:
-    """Find the view and call it; whatever goes wrong is an answer."""
+    """Find the view and call it; every exception becomes an answer."""
     try:
         request.get_host()  # DisallowedHost unless it is one of this server's names
         match = resolve(request.path_info)
@@ -92,17 +91,10 @@ def respond(request: ASGIRequest) -> HttpResponseBase:
         assert not iscoroutinefunction(match.func)
         response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         return response
+    except SuspiciousOperation:
+        return answer(Refused(400, "The request's Host is not one of this server's names."))
     except Exception as error:
-        return told(error)
-
-
-def told(error: Exception) -> HttpResponse:
-    """An exception outside of any operation."""
-    from django.core.exceptions import SuspiciousOperation
-
-    if isinstance(error, SuspiciousOperation):
-        return answer(Refused(400, "The request cannot be served: its Host is not this server's."))
-    return answer(refused(error))
+        return answer(refused(error))
 
 
 application = ApiHandler()

@@ -1,8 +1,8 @@
-"""The API's door: who is asking, from where, and what they may do.
+"""Who sends a request, from where, and what they may do.
 
-A script shows a token, `Authorization: Bearer mw_…`. A browser's session counts as well, with the
-CSRF token where something changes. On a server without accounts whoever comes from this machine is
-its owner, but for pages from elsewhere in their browser.
+A script sends a token, `Authorization: Bearer mw_…`. A browser's session is accepted as well, with
+the CSRF token for requests that change something. On a server without accounts every request from
+this machine is the owner's, except those of other sites' pages.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from ninja.security.base import AuthBase
 
-from agents.accounts import OWNER, owner, user_of_session
+from agents.accounts import owner, user_of_session
 from agents.models import Token
 from agents.models.limits import check_requests
-from agents.models.prepared_sql import read
 from agents.models.token import PREFIX
 from memoryweb.middleware import same_origin, way_of, wrong_way
 
@@ -27,8 +26,8 @@ from .errors import Refused
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-class Door(AuthBase):
-    """Lets in who may do what `scope` names, and gives the person."""
+class Auth(AuthBase):
+    """Lets in who has the `scope`; the person becomes `request.auth`."""
 
     openapi_type = "http"
     openapi_scheme = "bearer"
@@ -48,22 +47,22 @@ class Door(AuthBase):
         return user
 
 
-READ, CHAT, WRITE, TOOLS = (Door(scope) for scope in ("read", "chat", "write", "tools"))
-WRITE_FILE = Door("write", takes_file=True)
+READ, CHAT, WRITE, TOOLS = (Auth(scope) for scope in ("read", "chat", "write", "tools"))
+WRITE_FILE = Auth("write", takes_file=True)
 
 
-def also(request: HttpRequest, scope: str) -> None:
-    """403 where who was let in may not do this as well."""
+def require(request: HttpRequest, scope: str) -> None:
+    """403 if the token of a request that was let in lacks another scope."""
     if token := token_of(request):
         check_scope(token, scope)
 
 
 def owner_of(request: HttpRequest, token: Token, scope: str) -> User:
-    """Who shows a token that may do what `scope` names."""
+    """The owner of a token, if it has the scope."""
     check_scope(token, scope)
-    note(request, token)
+    record_use(request, token)
     if not token.owner.is_active:
-        raise Refused(401, "The account of this token is closed.")
+        raise Refused(401, "The account of this token is closed; ask the administrator.")
     return token.owner
 
 
@@ -73,43 +72,45 @@ def check_scope(token: Token, scope: str) -> None:
         raise Refused(
             403,
             f"The token '{token.name}' may not do this: it lacks the scope '{scope}'."
-            f" It has: {', '.join(token.scopes)}.",
+            f" It has: {', '.join(token.scopes)}. Make another token at /tokens/.",
         )
 
 
 def check_origin(request: HttpRequest) -> None:
-    """403 for a page from elsewhere, whatever it shows."""
+    """403 for a page of another site, whatever its credentials."""
     origin = request.headers.get("Origin")
     if origin is not None and not same_origin(origin, request.get_host()):
-        raise Refused(403, "A page from elsewhere may not use this server.")
+        raise Refused(403, "Pages of other sites may not use this server.")
 
 
 def check_json(request: HttpRequest) -> None:
-    """415 for a body that is not said to be JSON: a form on a page from elsewhere cannot say so."""
+    """415 for a body that is not declared as JSON, which a form on another site cannot do."""
     kind = (request.content_type or "").lower()
     if request.method in SAFE or not request.body:
         return
     if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
-        raise Refused(415, "The body must be JSON: Content-Type: application/json.")
+        raise Refused(415, "The body must be JSON; send the header Content-Type: application/json.")
 
 
 def check_form(request: HttpRequest) -> None:
-    """415 for a body that is no form with a file. Pages from elsewhere, which could send one, name
-    their origin with it."""
+    """415 for a body that is not a form with a file.
+
+    Pages of other sites could send one, but their requests carry an Origin, which is refused.
+    """
     if request.content_type != "multipart/form-data":
-        raise Refused(415, "The file must come as a form: Content-Type: multipart/form-data.")
+        raise Refused(415, "The file must be sent in a form: Content-Type: multipart/form-data.")
 
 
 def check_machine(request: HttpRequest) -> None:
-    """403 for what did not come from this machine, where there are no accounts."""
+    """403 for requests from other machines, on a server without accounts."""
     if words := wrong_way(*way_of(request)):
         raise Refused(403, words)
 
 
 def token_of(request: HttpRequest) -> Token | None:
-    """The token shown; None where there is none. 401 where it is not, or no longer, valid.
+    """The request's token, or None; 401 if it is not valid.
 
-    Without accounts a token of another kind does not matter: none is needed.
+    Without accounts no token is needed, so tokens of other programs are ignored.
     """
     kind, _, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not secret:
@@ -118,29 +119,28 @@ def token_of(request: HttpRequest) -> Token | None:
     if token := Token.find(secret):
         return token
     if settings.ACCOUNTS or secret.startswith(PREFIX):
-        raise Refused(401, "This token is not valid, or was revoked; make another one.")
+        raise Refused(401, "This token is not valid, or was revoked; make another one at /tokens/.")
     return None
 
 
-def note(request: HttpRequest, token: Token) -> None:
-    """Have the token's use kept, at most once a minute, once the answer is sent."""
+def record_use(request: HttpRequest, token: Token) -> None:
+    """Store that the token was used, at most once a minute, after the answer is sent."""
     if not token.is_due():
         return
     after = getattr(request, "after_response", None)
-    if after is None:  # not by `asgi.py`
+    if after is None:  # the request did not come through `asgi.py`
         token.note_use()
     else:
         after.append(token.note_use)
 
 
 def person(request: HttpRequest) -> User:
-    """Who is asking without a token: the browser's session, or the owner of this machine."""
+    """Who asks without a token: the person of the session, or the owner of this machine."""
     cookies = {settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME}
     if cookies & request.COOKIES.keys() and request.method not in SAFE:
         check_csrf(request)
     if not settings.ACCOUNTS:
-        found = read(User, "WHERE username = %s", OWNER)
-        return found[0] if found else owner()
+        return owner()
     user = user_of_session(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     if user is None:
         raise Refused(401, "A token is needed: Authorization: Bearer <token>.")
@@ -148,7 +148,7 @@ def person(request: HttpRequest) -> User:
 
 
 def check_csrf(request: HttpRequest) -> None:
-    """403 where a browser's cookies came without this server's token."""
+    """403 where a browser's cookies came without the CSRF token."""
 
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return HttpResponse()
@@ -156,4 +156,4 @@ def check_csrf(request: HttpRequest) -> None:
     middleware = CsrfViewMiddleware(view)
     middleware.process_request(request)
     if middleware.process_view(request, view, (), {}) is not None:
-        raise Refused(403, "A browser's cookies came without the CSRF token; use a token instead.")
+        raise Refused(403, "The CSRF token is missing; use a token from /tokens/ instead.")

@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 
 
 class Error(BaseModel):
-    """What was wrong, in a sentence."""
+    """What went wrong, in a sentence."""
 
     detail: str
 
 
-class Wrong(BaseModel):
-    """What is wrong with one field; `loc` leads to it."""
+class FieldError(BaseModel):
+    """What is wrong with one field; `loc` is the path to it."""
 
     loc: list[str | int]
     msg: str
@@ -42,27 +42,27 @@ class Wrong(BaseModel):
 class Invalid(BaseModel):
     """What is wrong with a request, field by field."""
 
-    detail: list[Wrong]
+    detail: list[FieldError]
 
 
 class Refused(Exception):
-    """An answer that is no success."""
+    """An answer that reports an error."""
 
     def __init__(self, status: int, detail: Any, **headers: str) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers
-        self.beside: dict[str, Any] = {}  # what the answer tells beside the detail
+        self.beside: dict[str, Any] = {}  # further fields of the answer
 
 
-def not_found(noun: str, given: object) -> Refused:
-    """404: it is not there, or not this person's, which is told in the same words."""
-    return Refused(404, f"{noun.capitalize()} with ID {given} not found")
+def not_found(noun: str, key: object) -> Refused:
+    """404: it does not exist or belongs to another person; the answer is the same for both."""
+    return Refused(404, f"{noun.capitalize()} with ID {key} not found")
 
 
 def absent(status: int, request: HttpRequest) -> Refused:
-    """404 or 405: an address, or a method of one, that this server does not have."""
-    asked = f"{request.method} {request.path}"
-    words = f"This server has no operation {asked}; /v1/openapi.json lists those it has."
+    """404 or 405: an address or a method that this server does not have."""
+    operation = f"{request.method} {request.path}"
+    words = f"This server has no operation {operation}; /v1/openapi.json lists those it has."
     return Refused(status, words)
 
 
@@ -76,12 +76,12 @@ def invalid(field: str, words: str) -> Refused:
 
 
 def later(words: str) -> Refused:
-    """503: the database does not work just now."""
+    """503: the database is not available at present."""
     return Refused(503, f"{words} Try again.", **{"Retry-After": str(RETRY_SECONDS)})
 
 
 def answer(error: Refused) -> HttpResponse:
-    """The response that an error is."""
+    """The response for an error."""
     response = JsonResponse({"detail": error.detail, **error.beside}, status=error.status)
     for name, value in error.headers.items():
         response[name] = value
@@ -91,30 +91,32 @@ def answer(error: Refused) -> HttpResponse:
 
 
 def refused(error: Exception) -> Refused:
-    """An exception of ours, of Django's or of ninja's as an error of the wire."""
+    """The answer for an exception of memoryweb, Django or django-ninja."""
     if words := unavailable(error):
         return later(words)
     match error:
         case Refused():
             return error
         case InvalidInput():
-            return Refused(422, [wrong(each) for each in error.errors])
+            return Refused(422, [field_error(each) for each in error.errors])
         case LimitReached():
             return Refused(429, str(error), **{"Retry-After": str(error.seconds)})
         case MemoryRefusal():
             return invalid("value", as_sentence(str(error)))
         case ValidationError():
-            return Refused(422, told(error))
+            return Refused(422, field_errors(error))
         case AuthenticationError():
             return Refused(401, "A token is needed: Authorization: Bearer <token>.")
         case NinjaError():
             return Refused(error.status_code, str(error))
         case Http404():
-            return Refused(404, "There is nothing here of that name.")
+            return Refused(404, "There is nothing with this name.")
         case IntegrityError():
-            return conflict("Something else was stored at the same moment; look, and try again.")
+            return conflict("Something else was changed at the same time; read it again and retry.")
         case DataError() | OverflowError() | UnicodeError():
-            return invalid("__all__", "A value cannot be stored: too large, or no text.")
+            return invalid(
+                "__all__", "A value cannot be stored: it is too large or not valid text."
+            )
         case MultiPartParserError():
             return Refused(400, f"The form cannot be read: {error}")
         case RequestDataTooBig():
@@ -124,10 +126,10 @@ def refused(error: Exception) -> Refused:
     return Refused(500, words)
 
 
-def wrong(error: dict[str, Any]) -> dict[str, Any]:
-    """A field's error without the name of our own parameter: `body.data.name` is `body.name`.
+def field_error(error: dict[str, Any]) -> dict[str, Any]:
+    """A field's error without the name of the view's parameter: `body.data.name` is `body.name`.
 
-    A form's fields, and its file, are the body as well.
+    A form's fields and its file count as the body.
     """
     loc = list(error.get("loc", []))
     if loc[:1] == ["body"] and len(loc) > 1:
@@ -137,7 +139,7 @@ def wrong(error: dict[str, Any]) -> dict[str, Any]:
     return {"loc": loc, "msg": error.get("msg", ""), "type": error.get("type", "value_error")}
 
 
-def told(error: ValidationError) -> list[dict[str, Any]]:
+def field_errors(error: ValidationError) -> list[dict[str, Any]]:
     """Django's errors, field by field."""
     fields = error.message_dict if hasattr(error, "error_dict") else {"__all__": error.messages}
     return [
@@ -148,7 +150,7 @@ def told(error: ValidationError) -> list[dict[str, Any]]:
 
 
 def handle(api: NinjaAPI) -> None:
-    """Have the API answer each exception as an error of the wire."""
+    """Let the API answer every exception in this shape."""
 
     def respond(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
         return answer(refused(error if isinstance(error, Exception) else error()))

@@ -20,11 +20,11 @@ def person(request: HttpRequest) -> User:
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
-def agent(request: HttpRequest, given: str) -> Agent:
-    found = Agent.find_visible_to(person(request), ids.uuid_of("agent", given))
-    if found is None:
-        raise not_found("agent", given)
-    return found
+def agent(request: HttpRequest, key: str) -> Agent:
+    row = Agent.find_visible_to(person(request), ids.uuid_of("agent", key))
+    if row is None:
+        raise not_found("agent", key)
+    return row
 
 
 def blocks(request: HttpRequest) -> QuerySet[Block]:
@@ -32,19 +32,19 @@ def blocks(request: HttpRequest) -> QuerySet[Block]:
     return Block.objects.usable_by(person(request))
 
 
-def block(request: HttpRequest, given: str) -> Block:
-    found = blocks(request).filter(pk=ids.uuid_of("block", given)).first()
-    if found is None:
-        raise not_found("block", given)
-    return found
+def block(request: HttpRequest, key: str) -> Block:
+    row = blocks(request).filter(pk=ids.uuid_of("block", key)).first()
+    if row is None:
+        raise not_found("block", key)
+    return row
 
 
 def held_block(agent: Agent, label: str) -> Block:
     """The agent's block of that label."""
-    found = agent.block(label)
-    if found is None:
+    row = agent.block(label)
+    if row is None:
         raise not_found("block", f"with label {label}")
-    return found
+    return row
 
 
 def tools(request: HttpRequest) -> QuerySet[Tool]:
@@ -62,33 +62,33 @@ def tool_name(request: HttpRequest, tool_id: str) -> str:
     return built_in_name(tool_id) or tool(request, tool_id).name
 
 
-def tool(request: HttpRequest, given: str) -> Tool:
-    found = tools(request).filter(pk=ids.uuid_of("tool", given)).first()
-    if found is None:
-        raise not_found("tool", given)
-    return found
+def tool(request: HttpRequest, key: str) -> Tool:
+    row = tools(request).filter(pk=ids.uuid_of("tool", key)).first()
+    if row is None:
+        raise not_found("tool", key)
+    return row
 
 
 def identities(request: HttpRequest) -> QuerySet[Identity]:
     return Identity.objects.visible_to(person(request))
 
 
-def identity(request: HttpRequest, given: str) -> Identity:
-    found = identities(request).filter(pk=ids.uuid_of("identity", given)).first()
-    if found is None:
-        raise not_found("identity", given)
-    return found
+def identity(request: HttpRequest, key: str) -> Identity:
+    row = identities(request).filter(pk=ids.uuid_of("identity", key)).first()
+    if row is None:
+        raise not_found("identity", key)
+    return row
 
 
 def runs(request: HttpRequest) -> QuerySet[Run]:
     return Run.objects.filter(agent__owner=person(request), agent__deleted_at=None)
 
 
-def run(request: HttpRequest, given: str) -> Run:
-    found = runs(request).select_related("agent").filter(pk=ids.key_of("run", given)).first()
-    if found is None:
-        raise not_found("run", given)
-    return found
+def run(request: HttpRequest, key: str) -> Run:
+    row = runs(request).select_related("agent").filter(pk=ids.key_of("run", key)).first()
+    if row is None:
+        raise not_found("run", key)
+    return row
 
 
 def steps(request: HttpRequest) -> QuerySet[Step]:
@@ -96,22 +96,22 @@ def steps(request: HttpRequest) -> QuerySet[Step]:
     return mine.select_related("run__agent")
 
 
-def step(request: HttpRequest, given: str) -> Step:
-    found = steps(request).filter(pk=ids.key_of("step", given)).first()
-    if found is None:
-        raise not_found("step", given)
-    return found
+def step(request: HttpRequest, key: str) -> Step:
+    row = steps(request).filter(pk=ids.key_of("step", key)).first()
+    if row is None:
+        raise not_found("step", key)
+    return row
 
 
-def passage(agent: Agent, given: str) -> Passage:
-    found = Passage.objects.filter(agent=agent, pk=ids.key_of("passage", given)).first()
-    if found is None:
-        raise not_found("passage", given)
-    return found
+def passage(agent: Agent, key: str) -> Passage:
+    row = Passage.objects.filter(agent=agent, pk=ids.key_of("passage", key)).first()
+    if row is None:
+        raise not_found("passage", key)
+    return row
 
 
-def message(agent: Agent, given: str) -> Message:
-    found = Message.objects.filter(agent=agent, pk=ids.key_of("message", given)).first()
-    if found is None:
-        raise not_found("message", given)
-    return found
+def message(agent: Agent, key: str) -> Message:
+    row = Message.objects.filter(agent=agent, pk=ids.key_of("message", key)).first()
+    if row is None:
+        raise not_found("message", key)
+    return row

@@ -1,4 +1,4 @@
-"""Bodies and queries, cleaned of what no database holds before anything looks at them."""
+"""Parses bodies and queries, and replaces characters that no database can store."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ LONGEST_INTEGER = 2**63 - 1
 
 
 class CleanParser(Parser):
-    """JSON in the strict sense, with a mark for each character that cannot be stored."""
+    """Strict JSON, with a mark in place of each character that cannot be stored."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         if not request.body:
             return {}
         try:
-            given = json.loads(request.body, parse_constant=refuse, parse_float=finite)
-            return cleaned(given)
+            return cleaned(json.loads(request.body, parse_constant=refuse, parse_float=finite))
         except (ValueError, RecursionError) as error:
             raise HttpError(400, f"The body is not JSON ({error}).") from None
 
@@ -31,17 +30,18 @@ class CleanParser(Parser):
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
         """The query, or a form; an SDK's `names[]=a` means the same as `names=a`."""
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for key in data:
             name = key.removesuffix("[]")
-            given = data.getlist(key)
-            values = [storable(each) if isinstance(each, str) else each for each in given]
-            found[name] = values if name in list_fields or len(values) > 1 else values[0]
-        return found
+            values = [
+                storable(each) if isinstance(each, str) else each for each in data.getlist(key)
+            ]
+            fields[name] = values if name in list_fields or len(values) > 1 else values[0]
+        return fields
 
 
 def refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid in JSON")
 
 
 def finite(text: str) -> float:

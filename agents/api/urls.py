@@ -1,4 +1,4 @@
-"""The API put together: its operations, its document, its addresses with and without a slash."""
+"""The API's operations, document and addresses, each with and without a slash at the end."""
 
 from __future__ import annotations
 
@@ -32,49 +32,49 @@ from .parser import CleanParser
 View = Callable[..., HttpResponseBase]
 
 DESCRIPTION = (
-    "Agents with memory, over HTTP. Made for the letta-client SDKs, whose words it uses."
-    " Authorization: Bearer and a token made at /tokens/; on a server without accounts none is"
-    " needed from the machine itself. Every address may have a slash at its end or not."
+    "Agents with memory, over HTTP, for the letta-client SDKs and in their terms. Send the header"
+    " Authorization: Bearer with a token made at /tokens/; on a server without accounts, requests"
+    " from the same machine need no token. Addresses work with and without a slash at the end."
 )
-WRONG = {
+ERRORS = {
     400: "The request cannot be read.",
-    401: "A token is needed, or the one shown is not valid.",
-    403: "The token may not do this, or the request comes from elsewhere.",
-    404: "It is not there, or not yours.",
-    409: "It conflicts with what there is.",
+    401: "A token is needed, or the one sent is not valid.",
+    403: "The token may not do this, or the request comes from another site.",
+    404: "It does not exist, or is not yours.",
+    409: "It conflicts with the current state.",
     413: "The request is too large.",
-    415: "The body is not said to be JSON.",
-    429: "Too much at once; try again after the seconds in Retry-After.",
+    415: "The body is not declared as JSON.",
+    429: "Too many requests; try again after the seconds in Retry-After.",
     502: "The model's endpoint failed.",
-    503: "The database does not work just now; try again after the seconds in Retry-After.",
+    503: "The database is not available; try again after the seconds in Retry-After.",
 }
 
 
 class Api(NinjaAPI):
-    """The operations, and a document that names every answer they may give."""
+    """The operations, and a document that lists every answer they can give."""
 
     def get_openapi_schema(self, **kwargs: Any) -> OpenAPISchema:
         document = super().get_openapi_schema(**kwargs)
         shapes = document["components"]["schemas"]
         for model in (errors.Error, errors.Invalid):
-            made = TypeAdapter(model).json_schema(ref_template="#/components/schemas/{model}")
-            shapes.update(made.pop("$defs", {}))
-            shapes[model.__name__] = made
+            schema = TypeAdapter(model).json_schema(ref_template="#/components/schemas/{model}")
+            shapes.update(schema.pop("$defs", {}))
+            shapes[model.__name__] = schema
         for operations in document["paths"].values():
             for operation in operations.values():
-                operation["responses"].update(answers())
+                operation["responses"].update(error_answers())
         return document
 
 
-def answers() -> dict[int, Any]:
-    """What any operation may answer where it does not do what was asked."""
+def error_answers() -> dict[int, Any]:
+    """The errors that any operation can answer with."""
 
     def described(words: str, shape: str) -> dict[str, Any]:
         schema = {"$ref": f"#/components/schemas/{shape}"}
         return {"description": words, "content": {"application/json": {"schema": schema}}}
 
-    found = {status: described(words, "Error") for status, words in WRONG.items()}
-    return found | {422: described("A field is wrong; it is named.", "Invalid")}
+    answers = {status: described(words, "Error") for status, words in ERRORS.items()}
+    return answers | {422: described("A field is wrong; `loc` names it.", "Invalid")}
 
 
 api = Api(
@@ -94,26 +94,26 @@ errors.handle(api)
 
 
 def addresses() -> list[URLPattern]:
-    """Each address as the document has it, then with or without a slash at its end.
+    """Each address as the document has it, and with or without a slash at its end.
 
-    What is spelled out comes before what an id may stand for.
+    Fixed parts come before parts that can be an id.
     """
-    found = []
+    patterns = []
     for pattern in api.urls[0]:
         assert isinstance(pattern, URLPattern)
-        route, view = str(pattern.pattern), told_of_methods(pattern.callback)
-        found.append(path(route, view, name=pattern.name))
-        twin = route.removesuffix("/") if route.endswith("/") else f"{route}/"
+        route, view = str(pattern.pattern), with_error_for_methods(pattern.callback)
+        patterns.append(path(route, view, name=pattern.name))
+        other = route.removesuffix("/") if route.endswith("/") else f"{route}/"
         if route:
-            found.append(path(twin, view))
-    return sorted(found, key=lambda each: ["<" in p for p in parts(each)])
+            patterns.append(path(other, view))
+    return sorted(patterns, key=lambda each: ["<" in p for p in parts(each)])
 
 
-def told_of_methods(view: View) -> View:
-    """The view; what it says of a method that it does not have is an error of the wire."""
+def with_error_for_methods(view: View) -> View:
+    """The view; for a method that it does not have, it answers with an error in the API's shape."""
 
     @wraps(view)
-    def ask(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
         if response.status_code != 405:
             return response
@@ -121,12 +121,12 @@ def told_of_methods(view: View) -> View:
         refused["Allow"] = response["Allow"]
         return refused
 
-    return csrf_exempt(ask)
+    return csrf_exempt(respond)
 
 
 @csrf_exempt
 def nothing_here(request: HttpRequest) -> HttpResponseBase:
-    """Whatever other address a script asks for."""
+    """Any other address."""
     return errors.answer(errors.absent(404, request))
 
 

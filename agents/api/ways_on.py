@@ -12,15 +12,15 @@ def ways_on(run: Run) -> list[dict[str, str]]:
     """What a script can do about a run that failed; [] for any other."""
     if run.status != Run.Status.FAILED:
         return []
-    found = {"retry": "Sends the same request again."}
+    ways = {"retry": "Sends the same request again."}
     if fault := fault_of(run):
-        found["leave_out"] = f"Leaves out {fault.named}."
-        found["make_room"] = "Summarises all but the last exchange first."
-    return [{"way": way, "does": does} for way, does in found.items()]
+        ways["leave_out"] = f"Leaves out {fault.named}."
+        ways["make_room"] = "Summarises all but the last exchange first."
+    return [{"way": way, "does": does} for way, does in ways.items()]
 
 
 def in_a_sentence(run: Run) -> str:
-    """The ways on, as the end of an error's message; "" where there is none but to try again."""
+    """The ways on, as the end of an error message; "" if there is only the retry."""
     ways = ways_on(run)[1:]
     if not ways:
         return ""

@@ -64,7 +64,7 @@ def revoke(request: Request, token_id: int) -> HttpResponse:
 @require_GET
 def operations(request: Request) -> HttpResponse:
     """Every operation of the API, as its document has it."""
-    from agents.api.urls import document
+    from agents.api.urls import document  # 0.3 s and 9 MB, which no other page needs
 
     found: dict[str, list[dict[str, Any]]] = {}
     described = document(request)

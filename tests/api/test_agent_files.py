@@ -174,7 +174,7 @@ def test_what_is_no_such_form_is_refused(api: Api) -> None:
 def test_a_page_from_elsewhere_cannot_upload(api: Api, settings: Settings) -> None:
     settings.ACCOUNTS = False
     api.headers = {"origin": "https://evil.example"}
-    assert "page from elsewhere" in upload(api, expect=403)["detail"]
+    assert "Pages of other sites" in upload(api, expect=403)["detail"]
     assert not Agent.objects.exists()
 
 

@@ -54,7 +54,7 @@ def test_a_token_that_was_revoked_lets_nobody_in_even_there(db: None) -> None:
 @pytest.mark.parametrize("origin", FOREIGN)
 def test_a_page_from_elsewhere_is_refused(db: None, origin: str, method: str) -> None:
     api = Api()
-    assert "elsewhere" in api.ask(method, "/agents/", NEW, expect=403, origin=origin)["detail"]
+    assert "other sites" in api.ask(method, "/agents/", NEW, expect=403, origin=origin)["detail"]
     assert not Agent.objects.exists()
 
 

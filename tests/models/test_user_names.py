@@ -28,7 +28,7 @@ BAD_NAMES = {
     "bob＠example.com": "no '@'",
     MIXED: "mixes letters of several scripts (Cyrillic and Latin)",
     "Αlice": "(Greek and Latin)",
-    "alice\N{HANGUL FILLER}": "cannot be seen",
+    "alice\N{HANGUL FILLER}": "invisible letter",
     "ｏｗｎｅｒ": "taken",
 }
 

@@ -158,6 +158,7 @@ def give_memory_back() -> None:
 
 def serve(host: str, port: int) -> None:
     """Daphne, with nothing that closes a socket for being old."""
+    # Daphne takes 0.3 s to import, and only this command needs it.
     from daphne.endpoints import build_endpoint_description_strings
 
     from memoryweb.asgi import application
