@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from agents.models import Agent, Compaction, Event, Message, Part, Passage, Run, Step
+from agents.models import Agent, Compaction, Event, Message, Passage, RequestText, Run, Step
 from agents.pages.forms.agent import AgentForm
 
 from .shared import AgentsAdmin, link_to, rows_of, short, what_goes
@@ -98,6 +98,6 @@ class AgentAdmin(AgentsAdmin):
     def records(self, agent: Agent) -> SafeString:
         of_agent, of_run = {"agent__id__exact": agent.pk}, {"run__agent__id__exact": agent.pk}
         links = [rows_of(model, **of_agent) for model in (Message, Run, Event)]
-        links += [rows_of(model, **of_agent) for model in (Passage, Compaction, Part)]
+        links += [rows_of(model, **of_agent) for model in (Passage, Compaction, RequestText)]
         links.append(rows_of(Step, **of_run))
         return format_html_join(" · ", "{}", ((link,) for link in links))

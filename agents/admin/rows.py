@@ -13,7 +13,7 @@ from agents.models import (
     Event,
     Identity,
     Message,
-    Part,
+    RequestText,
     Run,
     Step,
 )
@@ -131,8 +131,8 @@ class IdentityAdmin(ReadOnly):
     search_fields = ["name", "identifier_key", "owner__username", "=id"]
 
 
-@admin.register(Part)
-class PartAdmin(ReadOnly):
+@admin.register(RequestText)
+class RequestTextAdmin(ReadOnly):
     list_display = ["agent", "sha256", "beginning"]
     list_display_links = ["sha256"]
     list_select_related = ["agent"]
@@ -140,8 +140,8 @@ class PartAdmin(ReadOnly):
     ordering = ["-pk"]
 
     @admin.display(description="text")
-    def beginning(self, part: Part) -> str:
-        return short(part.text)
+    def beginning(self, row: RequestText) -> str:
+        return short(row.text)
 
 
 @admin.register(Event)

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from agents.memory.context import Context, core_memory, metadata
+from agents.memory.context import METADATA, Context, core_memory, metadata
 from agents.models import Agent, Approval, Compaction, Message, ToolCall
 from agents.tools import arguments_of, speaks_by_tool
 
@@ -143,7 +143,7 @@ def system_message(agent: Agent) -> ApiMessage:
     context = Context(
         prompt=agent.system_prompt,
         core_memory=core_memory(agent, agent.core_memory()),
-        metadata=metadata(agent),
+        metadata=metadata(METADATA, agent.message_count, agent.passage_count),
         summary=compaction.summary if compaction else "",
         tools="",
         history=(),

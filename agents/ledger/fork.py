@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
+from agents.memory.sent_requests import with_other_blocks
 from agents.models import (
     Agent,
     AgentTag,
@@ -18,8 +19,8 @@ from agents.models import (
     Compaction,
     Event,
     Message,
-    Part,
     Passage,
+    RequestText,
     Run,
     Step,
 )
@@ -42,14 +43,14 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     first = step.run.agent
     agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
     agent.name = name
-    agent.context_from = (step.request or {}).get("from", 0)
+    agent.context_from = step.request["messages"][0] if step.request else 0
     agent.save(force_insert=True)
     AgentTag.put(agent, first.tagged.values_list("tag", flat=True))
     agent.identities.set(first.identities.filter(owner=owner))
     past = blocks_at(step)
     blocks = {block.id: copied_block(agent, block) for block in past}
     runs = copied_runs(agent, step)
-    steps = copied_steps(step, runs, blocks)
+    steps = copied_steps(step, runs, agent, blocks)
     copied_ledgers(past, blocks, steps)
     copied_messages(agent, step, runs, steps)
     copied_approvals(steps)
@@ -86,17 +87,35 @@ def copied_runs(agent: Agent, step: Step) -> dict[int, Run]:
     return runs
 
 
-def copied_steps(step: Step, runs: dict[int, Run], blocks: dict[str, Block]) -> dict[int, Step]:
+def copied_steps(
+    step: Step, runs: dict[int, Run], agent: Agent, blocks: dict[str, Block]
+) -> dict[int, Step]:
     """The steps up to this one, their requests naming the new blocks."""
     old = Step.objects.filter(run__in=list(runs), pk__lte=step.pk).order_by("pk")
+    texts = copied_texts(old, step.run.agent, agent, blocks)
 
     def change(row: Step) -> None:
         row.run = runs[row.run_id]
-        for entry in row.request.get("blocks", []):
-            if entry["id"] in blocks:
-                entry["id"] = str(blocks[entry["id"]].pk)
+        if row.request:
+            named = {name: texts[pk] for name, pk in row.request["texts"].items() if pk in texts}
+            row.request = row.request | {"texts": named}
 
     return copies(old, change)
+
+
+def copied_texts(
+    steps: models.QuerySet[Step], first: Agent, agent: Agent, blocks: dict[str, Block]
+) -> dict[int, int]:
+    """The texts that the steps' requests were made of, by the old ones' ids."""
+    named = [request["texts"] for request in steps.values_list("request", flat=True) if request]
+    used = {pk for texts in named for pk in texts.values()}
+    of_blocks = {texts.get("blocks") for texts in named}
+    ids = {old: str(new.pk) for old, new in blocks.items()}
+    texts = {
+        pk: with_other_blocks(text, ids) if pk in of_blocks else text
+        for pk, text in RequestText.texts(first, list(used)).items()
+    }
+    return dict(zip(texts, RequestText.keep(agent, texts.values()), strict=True))
 
 
 def copied_ledgers(
@@ -151,7 +170,7 @@ def copied_approvals(steps: dict[int, Step]) -> None:
 
 
 def copied_rest(agent: Agent, step: Step, runs: dict[int, Run]) -> None:
-    """Compactions, the parts requests were made of, and passages there were by then."""
+    """Compactions and passages there were by then."""
     first, end = step.run.agent, ended_at(step)
     compactions = Compaction.objects.filter(agent=first, run__in=list(runs))
     compactions = compactions.filter(created_at__lte=step.started_at).order_by("pk")
@@ -160,7 +179,6 @@ def copied_rest(agent: Agent, step: Step, runs: dict[int, Run]) -> None:
         row.agent, row.run = agent, runs[row.run_id]
 
     copies(compactions, of_run)
-    copies(Part.objects.filter(agent=first), agent=agent)
     passages = Passage.objects.filter(agent=first, created_at__lte=end).order_by("pk")
     agent.passage_count = len(copies(passages, agent=agent, step=None))
     agent.save(update_fields=["passage_count"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, QuerySet
 
+from agents.memory.sent_requests import HeldBlock, held_blocks
 from agents.models import Agent, Block, BlockEdit, Step
+from agents.models.ledger import values_of
 from agents.text.diff import Piece, words_changed
 
 MOST_STEPS = 2**31  # of an agent; what is asked for beyond, no database can count to
@@ -62,64 +62,39 @@ def ended_at(step: Step) -> datetime:
 
 def blocks_at(step: Step) -> list[PastBlock]:
     """The agent's blocks right after a step, in the order the model sees them."""
-    held = step.request.get("blocks") if step.request else None
+    held = held_blocks(step)
     if held is None:  # nothing was kept of its request: as the ledger has it by time
         held = by_time(step)
-    ends = {entry["id"]: entry["version"] for entry in held}
+    ends = {block.id: block.version for block in held}
     for edit in step.block_edits.order_by("version"):
         ends[str(edit.block_id)] = edit.version
-    wanted = {(entry["id"], entry["version"]) for entry in held} | set(ends.items())
-    values = values_of(wanted)
-    there = Block.objects.filter(pk__in=[entry["id"] for entry in held])
+    values = values_of({(block.id, block.version) for block in held} | set(ends.items()))
+    there = Block.objects.filter(pk__in=[block.id for block in held])
     now = {str(block.pk): block for block in there.only("description", "owner_id")}
     return [
         PastBlock(
-            id=entry["id"],
-            label=entry["label"],
-            limit=entry["limit"],
-            version=ends[entry["id"]],
-            value=values.get((entry["id"], ends[entry["id"]]), ""),
-            before=values.get((entry["id"], entry["version"]), ""),
-            description=now[entry["id"]].description if entry["id"] in now else "",
-            owner_id=now[entry["id"]].owner_id if entry["id"] in now else None,
+            id=block.id,
+            label=block.label,
+            limit=block.limit,
+            version=ends[block.id],
+            value=values.get((block.id, ends[block.id]), ""),
+            before=values.get((block.id, block.version), ""),
+            description=now[block.id].description if block.id in now else "",
+            owner_id=now[block.id].owner_id if block.id in now else None,
         )
-        for entry in held
+        for block in held
     ]
 
 
-def by_time(step: Step) -> list[dict[str, Any]]:
+def by_time(step: Step) -> list[HeldBlock]:
     """The blocks held now, at the versions they had when the step began."""
-    began = step.started_at
     return [
-        {
-            "id": str(block.pk),
-            "label": block.label,
-            "limit": block.limit,
-            "version": block.edits.filter(created_at__lt=began)
-            .order_by("-version")
-            .values_list("version", flat=True)
-            .first()
-            or 0,
-        }
+        HeldBlock(str(block.pk), version_at(block, step.started_at), block.label, block.limit)
         for block in step.run.agent.core_memory()
     ]
 
 
-def values_of(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-    """The values of blocks at versions, as `(id, version)` → value.
-
-    Version 0 is what a block began with: what its first edit found, or what it still holds.
-    """
-    values: dict[tuple[str, int], str] = {}
-    first = [block for block, version in versions if version == 0]
-    wanted = Q(pk__in=[])
-    for block, version in versions:
-        if version:
-            wanted |= Q(block_id=block, version=version)
-    for edit in BlockEdit.plain.filter(wanted):
-        values[str(edit.block_id), edit.version] = edit.after
-    for unwritten in Block.objects.filter(pk__in=first, version=0):
-        values[str(unwritten.pk), 0] = unwritten.value
-    for edit in BlockEdit.objects.filter(block_id__in=first, version=1):
-        values[str(edit.block_id), 0] = edit.before
-    return values
+def version_at(block: Block, moment: datetime) -> int:
+    """The version of a block at a moment."""
+    edits = BlockEdit.plain.filter(block=block, created_at__lt=moment)
+    return edits.aggregate(newest=Max("version"))["newest"] or 0

@@ -12,10 +12,11 @@ from agents.llm.rendering import Sent, dumps
 from agents.llm.windows import DEFAULT
 from agents.models import Agent, Block, Compaction
 from agents.models.compaction import LONGEST_SUMMARY
+from agents.text.core_memory import BlockText, compile_texts
 from agents.text.excerpts import shortened
 from agents.tools import Offered, of_agent, schemas, speaks_by_tool
 
-from .classes import compile_blocks, template_of
+from .classes import compile_blocks, template_of, texts_of
 from .context_messages import history
 
 SUMMARY_SHARE = 0.1  # of the window: so much a summary may take
@@ -45,6 +46,9 @@ class Context:
     tools: str  # as JSON, "" if there are none
     history: Sequence[Sent]
     blocks: Sequence[Block] = ()
+    template: str = ""  # that core memory was compiled through
+    block_texts: Sequence[BlockText] = ()  # of the blocks, in their order
+    counts: Sequence[int] = (0, 0)  # messages and passages there are
     window: int = DEFAULT
     bytes_per_token: float = BYTES_PER_TOKEN
     options: dict[str, Any] = field(default_factory=dict)
@@ -99,6 +103,15 @@ class Context:
         return round((self.size if size is None else size) / self.bytes_per_token)
 
 
+METADATA = (
+    "<memory_metadata>\n"
+    "{messages} messages are in recall memory (all that was ever said),"
+    " the newest of them below.\n"
+    "{passages} passages are in archival memory.\n"
+    "</memory_metadata>"
+)
+
+
 def core_memory(agent: Agent, blocks: list[Block]) -> str:
     """The agent's blocks through its prompt template."""
     template = template_of(agent.prompt_template, agent.memory_class)
@@ -124,6 +137,9 @@ def compile_context(
     `asks` that it is sent as it is, and not looked at.
     """
     blocks = agent.core_memory()
+    texts = texts_of(blocks, agent.owner_id)
+    template = template_of(agent.prompt_template, agent.memory_class)
+    counts = agent.message_count, agent.passage_count
     compaction = Compaction.newest(agent)
     offered = offered or Offered(list(of_agent(agent).values()))
     heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
@@ -132,12 +148,15 @@ def compile_context(
     demanded = tools and offered.bound and dialect.tool_choice
     context = Context(
         prompt=agent.system_prompt,
-        core_memory=core_memory(agent, blocks),
-        metadata=metadata(agent),
+        core_memory=compile_texts(texts, template),
+        metadata=metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",
         history=history(agent, dialect, aside, asks=asks),
         blocks=blocks,
+        block_texts=texts,
+        template=template,
+        counts=counts,
         window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
         options={"tool_choice": "required"} if demanded else {},
@@ -149,15 +168,9 @@ def compile_context(
     return context
 
 
-def metadata(agent: Agent) -> str:
+def metadata(text: str, messages: int, passages: int) -> str:
     """How much there is outside the context, for the model to know what it could search."""
-    return (
-        "<memory_metadata>\n"
-        f"{agent.message_count:,} messages are in recall memory (all that was ever said),"
-        " the newest of them below.\n"
-        f"{agent.passage_count:,} passages are in archival memory.\n"
-        "</memory_metadata>"
-    )
+    return text.replace("{messages}", f"{messages:,}").replace("{passages}", f"{passages:,}")
 
 
 def sections(context: Context) -> list[Section]:

@@ -1,23 +1,43 @@
 """The exact request of each step: what it was made of is kept, and its SHA-256 proves the rest.
 
-A step keeps the names of the texts it sent (`Part`), which messages it sent, and which version of
-each block; none of that grows with the history. From these the request is put together again, and
-is shown as exact only if its SHA-256 is the one that was stored before it was sent.
+A step keeps which texts it sent (`RequestText`), which version of each block, and which messages;
+none of that grows with the history or with the blocks' values. From these the request is put
+together again, and is shown as exact only if its SHA-256 is the one that was stored before it was
+sent.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from jinja2 import TemplateError
 
 from agents.llm.dialects import Dialect
-from agents.models import Agent, Part, Step
+from agents.llm.rendering import dumps
+from agents.models import Agent, RequestText, Step
+from agents.models.ledger import values_of
+from agents.text.core_memory import BlockText, compile_texts
 
-from .context import Context
+from .context import METADATA, Context, metadata
 from .context_messages import history_between
 
-TEXTS = ("prompt", "core_memory", "summary", "tools")
+
+class HeldBlock(NamedTuple):
+    """A block as a request had it, without its value."""
+
+    id: str
+    version: int
+    label: str
+    limit: int
+    description: str = ""
+    read_only: bool = False
+    owner: str = ""
+    kind: str = "text"
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,55 +51,103 @@ class Request:
 
 def kept(agent: Agent, context: Context, body: bytes, aside: int | None) -> dict[str, Any]:
     """What a step stores of its request, as fields of `Step`; inside its transaction."""
-    named = [(name, text) for name in TEXTS if (text := getattr(context, name))]
-    sha256s = Part.keep(agent, [text for _, text in named])
-    made_of = {
-        "parts": {name: sha256 for (name, _), sha256 in zip(named, sha256s, strict=True)},
-        "metadata": context.metadata,
-        "from": agent.context_from,
-        "to": agent.message_count,
-        "blocks": [
-            {"id": str(b.pk), "label": b.label, "version": b.version, "limit": b.limit}
-            for b in context.blocks
-        ],
-        "options": context.options,
-        "dialect": context.dialect.changes(),
+    texts = {
+        "prompt": context.prompt,
+        "template": context.template,
+        "blocks": described(context),
+        "metadata": METADATA,
+        "summary": context.summary,
+        "tools": context.tools,
     }
+    texts = {name: text for name, text in texts.items() if text}
+    request: dict[str, Any] = {
+        "texts": dict(zip(texts, RequestText.keep(agent, texts.values()), strict=True)),
+        "versions": [block.version for block in context.blocks],
+        "messages": [agent.context_from, agent.message_count],
+        "counts": context.counts,
+    }
+    if context.options:
+        request["options"] = context.options
+    if changes := context.dialect.changes():
+        request["dialect"] = changes
     if aside is not None:
-        made_of["aside"] = aside
+        request["aside"] = aside
     return {
-        "request": made_of,
+        "request": request,
         "request_sha256": hashlib.sha256(body).hexdigest(),
         "context_bytes": context.size,
     }
 
 
+def described(context: Context) -> str:
+    """The blocks of a context without values and versions, as JSON; "" where there is none."""
+    rows = [
+        [str(block.pk), *(getattr(text, field) for field in HeldBlock._fields[2:])]
+        for block, text in zip(context.blocks, context.block_texts, strict=True)
+    ]
+    return dumps(rows) if rows else ""
+
+
+def held_blocks(step: Step) -> list[HeldBlock] | None:
+    """The blocks as a step's request had them; None where nothing was kept of it."""
+    if not step.request:
+        return None
+    name = step.request["texts"].get("blocks")
+    texts = RequestText.texts(step.run.agent, [name] if name else [])
+    return _held(texts.get(name, ""), step.request["versions"])
+
+
+def _held(text: str, versions: Iterable[int]) -> list[HeldBlock]:
+    try:
+        rows = json.loads(text or "[]")
+    except ValueError:  # somebody wrote to the database; the hash will tell
+        return []
+    return [
+        HeldBlock(pk, version, *rest) for (pk, *rest), version in zip(rows, versions, strict=False)
+    ]
+
+
+def with_other_blocks(text: str, ids: dict[str, str]) -> str:
+    """A text of `described` with other blocks in the place of some, by their ids."""
+    return dumps([[ids.get(pk, pk), *rest] for pk, *rest in json.loads(text)])
+
+
 def sent(step: Step) -> Request | None:
     """The request of a step; None where nothing was kept of it (an imported step)."""
-    made_of = step.request
-    if not made_of:
+    request = step.request
+    if not request:
         return None
     agent = step.run.agent
-    texts = Part.texts(agent, made_of["parts"].values())
-    named = dict.fromkeys(TEXTS, "") | {
-        name: texts.get(sha256, "") for name, sha256 in made_of["parts"].items()
-    }
-    dialect = Dialect(**made_of.get("dialect", {}))
-    history = history_between(agent, made_of["from"], made_of["to"], made_of.get("aside"), dialect)
+    stored = RequestText.texts(agent, list(request["texts"].values()))
+    texts = {name: stored.get(pk, "") for name, pk in request["texts"].items()}
+    first, last = request["messages"]
+    dialect = Dialect(**request.get("dialect", {}))
     context = Context(
-        prompt=named["prompt"],
-        core_memory=named["core_memory"],
-        summary=named["summary"],
-        tools=named["tools"],
-        metadata=made_of["metadata"],
-        history=history,
+        prompt=texts.get("prompt", ""),
+        core_memory=core_memory_of(texts, request["versions"]),
+        summary=texts.get("summary", ""),
+        tools=texts.get("tools", ""),
+        metadata=metadata(texts.get("metadata", ""), *request["counts"]),
+        history=history_between(agent, first, last, request.get("aside"), dialect),
         window=step.window,
-        options=made_of["options"],
+        options=request.get("options", {}),
         dialect=dialect,
     )
-    if step.prompt_tokens:
-        context.bytes_per_token = context.size / step.prompt_tokens
-    elif step.context_tokens:
-        context.bytes_per_token = context.size / step.context_tokens
+    if tokens := step.prompt_tokens or step.context_tokens:
+        context.bytes_per_token = context.size / tokens
     body = context.body(step.model)
     return Request(context, body, hashlib.sha256(body).hexdigest() == step.request_sha256)
+
+
+def core_memory_of(texts: dict[str, str], versions: Iterable[int]) -> str:
+    """Core memory as it was compiled, from the ledgers of its blocks."""
+    held = _held(texts.get("blocks", ""), versions)
+    values = values_of((block.id, block.version) for block in held)
+    blocks = [
+        BlockText(block.label, values.get((block.id, block.version), ""), *block[3:])
+        for block in held
+    ]
+    try:
+        return compile_texts(blocks, texts.get("template", ""))
+    except TemplateError:  # as above
+        return ""

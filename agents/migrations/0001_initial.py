@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
                 ('duration_ms', models.PositiveIntegerField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('search', agents.models.searchable.TermsField(editable=False, null=True)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='agents.agent')),
+                ('agent', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='agents.agent')),
             ],
             options={
                 'ordering': ['number'],
@@ -172,7 +172,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('agent_changed', 'Agent Changed'), ('memory_changed', 'Memory Changed'), ('block_edited', 'Block Edited'), ('queue_changed', 'Queue Changed'), ('run_began', 'Run Began'), ('activity', 'Activity'), ('step_began', 'Step Began'), ('text', 'Text'), ('step_changed', 'Step Changed'), ('archival_changed', 'Archival Changed'), ('run_changed', 'Run Changed'), ('compacted', 'Compacted'), ('summary_changed', 'Summary Changed'), ('message_changed', 'Message Changed'), ('reset', 'Reset')], max_length=20)),
                 ('data', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='agents.agent')),
+                ('agent', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='agents.agent')),
                 ('draft', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='texts', to='agents.message')),
             ],
         ),
@@ -190,12 +190,12 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Part',
+            name='RequestText',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('sha256', models.CharField(max_length=64)),
                 ('text', models.TextField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='agents.agent')),
+                ('agent', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='request_texts', to='agents.agent')),
             ],
         ),
         migrations.CreateModel(
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='agents.agent')),
+                ('agent', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='agents.agent')),
             ],
             options={
                 'ordering': ['pk'],
@@ -304,7 +304,7 @@ class Migration(migrations.Migration):
                 ('error', models.TextField(blank=True)),
                 ('started_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='agents.run')),
+                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='agents.run')),
             ],
             options={
                 'ordering': ['pk'],
@@ -469,8 +469,8 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['agent', 'model', 'id'], name='messagevector_of_agent'),
         ),
         migrations.AddConstraint(
-            model_name='part',
-            constraint=models.UniqueConstraint(fields=('agent', 'sha256'), name='part_is_kept_once'),
+            model_name='requesttext',
+            constraint=models.UniqueConstraint(fields=('agent', 'sha256'), name='request_text_is_kept_once'),
         ),
         migrations.AddIndex(
             model_name='passagevector',

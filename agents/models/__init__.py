@@ -14,7 +14,7 @@ from .identity import Identity
 from .limits import LimitReached
 from .message import Message, ToolCall
 from .passage import Passage
-from .request_text import Part
+from .request_text import RequestText
 from .run import Run
 from .share import BlockShare
 from .step import Step
@@ -41,9 +41,9 @@ __all__ = [
     "MemoryRefusal",
     "Message",
     "MessageVector",
-    "Part",
     "Passage",
     "PassageVector",
+    "RequestText",
     "Run",
     "Step",
     "Token",

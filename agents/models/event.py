@@ -48,7 +48,8 @@ class Event(models.Model):
         MESSAGE_CHANGED = "message_changed"  # {"message"}: what a person said was rewritten
         RESET = "reset"  # all that was said was forgotten
 
-    agent = models.ForeignKey("Agent", models.CASCADE, related_name="events")
+    # the index of the constraint below begins with the agent: it needs none of its own
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="events", db_index=False)
     seq = models.BigIntegerField()
     kind = models.CharField(max_length=20, choices=Kind)
     data = models.JSONField(default=dict)

@@ -101,7 +101,8 @@ class Message(Searchable):
         STOPPED = "stopped"  # a person stopped it; the model sees what it had said
         BROKEN = "broken"  # the model broke off; kept for people, not shown to the model
 
-    agent = models.ForeignKey("Agent", models.CASCADE, related_name="messages")
+    # the index of the constraint below begins with the agent: it needs none of its own
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="messages", db_index=False)
     run = models.ForeignKey("Run", models.CASCADE, null=True, related_name="messages")
     step = models.ForeignKey("Step", models.CASCADE, null=True, related_name="messages")
     number = models.BigIntegerField()

@@ -83,7 +83,8 @@ class Run(Leased):
         FORKED = "forked", "up to here in the agent it was forked from"
         NO_ROOM = "no_room", "nothing can leave: only the last exchange is in the context"
 
-    agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
+    # the indexes below begin with the agent: it needs none of its own
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs", db_index=False)
     key = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()

@@ -38,7 +38,8 @@ class Step(models.Model):
         FAILED = "failed"  # the model broke off or refused; `error` says how
         STOPPED = "stopped"
 
-    run = models.ForeignKey("Run", models.CASCADE, related_name="steps")
+    # the index of the constraint below begins with the run: it needs none of its own
+    run = models.ForeignKey("Run", models.CASCADE, related_name="steps", db_index=False)
     number = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=Status, default=Status.STREAMING)
     model = models.CharField(max_length=200)

@@ -23,8 +23,8 @@ from agents.models import (
     Event,
     Identity,
     Message,
-    Part,
     Passage,
+    RequestText,
     Run,
     Step,
     Tool,
@@ -77,7 +77,7 @@ def history(ask: Ask, model: FakeOpenAI, agent: Agent, human: Block, alice: User
 
 NASTY = "Hello <script>alert(1)</script>"
 LOOKED_AT: list[Any] = [BlockEdit, Event, Message, Run, Step]
-LOOKED_AT += [Approval, BlockShare, Compaction, Identity, Part]
+LOOKED_AT += [Approval, BlockShare, Compaction, Identity, RequestText]
 KINDS: list[Any] = [Agent, Block, Passage, Tool, *LOOKED_AT]
 
 
@@ -109,7 +109,9 @@ def test_every_row_opens_and_what_the_model_said_is_no_markup(desk: Client, hist
 def test_every_filter_of_a_list_opens(desk: Client, history: None) -> None:
     for kind in KINDS:
         rows = desk.get(listed(kind)).context["cl"]
-        assert rows.filter_specs or kind is Part  # texts and their SHA-256, nothing to filter by
+        assert (
+            rows.filter_specs or kind is RequestText
+        )  # texts and their SHA-256, nothing to filter by
         # A choice of each filter at a time, until each has had all its choices.
         for chosen in zip_longest(*(spec.choices(rows) for spec in rows.filter_specs)):
             query = "&".join(choice["query_string"][1:] for choice in chosen if choice)
@@ -129,7 +131,17 @@ def test_what_was_said_and_done_is_only_looked_at(desk: Client, history: None) -
 
 def test_rows_are_found_by_the_id_in_an_agents_address(desk: Client, history: None) -> None:
     agent = Agent.objects.get()
-    of_agents: list[Any] = [Agent, Approval, Compaction, Event, Message, Part, Passage, Run, Step]
+    of_agents: list[Any] = [
+        Agent,
+        Approval,
+        Compaction,
+        Event,
+        Message,
+        RequestText,
+        Passage,
+        Run,
+        Step,
+    ]
     for kind in of_agents:
         found = desk.get(listed(kind), {"q": str(agent.pk)}).context["cl"]
         assert found.result_count == kind.objects.count() > 0

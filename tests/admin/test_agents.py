@@ -9,7 +9,18 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from agents.models import Agent, Block, Editor, Event, Message, Part, Passage, Run, Step, Tool
+from agents.models import (
+    Agent,
+    Block,
+    Editor,
+    Event,
+    Message,
+    Passage,
+    RequestText,
+    Run,
+    Step,
+    Tool,
+)
 from tests.conftest import Ask
 from tests.support.admin_forms import SOURCE, FormOfPage, address, kinds, opened, saved
 from tests.support.fake_openai import FakeOpenAI, text
@@ -93,7 +104,7 @@ def test_a_step_says_whether_its_request_is_proven(
     model.script(text("Hello."))
     step = ask().steps.get()
     assert "byte for byte" in desk.get(address(step)).content.decode()
-    Part.objects.update(text="Tampered with")
+    RequestText.objects.update(text="Tampered with")
     assert "It is not what was sent" in desk.get(address(step)).content.decode()
     Step.objects.update(request={})
     assert "Nothing was kept of it." in desk.get(address(step)).content.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from agents.memory import sent_requests
-from agents.models import Agent, Block, Editor, Message, Part, Step
+from agents.models import Agent, Block, BlockEdit, Editor, Message, RequestText, Step
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
@@ -73,16 +73,17 @@ def test_what_a_step_stores_does_not_grow_with_the_history(
         ask("Hello, tell me of the garden " * 10)
     kept = [len(str(step.request)) for step in steps()]
     assert max(kept) - min(kept) < 20
-    assert Part.objects.filter(agent=agent).count() == 3  # prompt, core memory, tools
+    assert (
+        RequestText.objects.filter(agent=agent).count() == 5
+    )  # prompt, template, blocks, metadata, tools
 
 
 def test_the_versions_of_the_blocks_are_kept(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
     append = ("core_memory_append", {"label": "human", "content": "Likes pie"})
     model.script(calls(append), text("Noted."))
     ask("I like pie")
-    versions = [
-        {block["label"]: block["version"] for block in step.request["blocks"]} for step in steps()
-    ]
+    held = [sent_requests.held_blocks(step) or [] for step in steps()]
+    versions = [{block.label: block.version for block in blocks} for blocks in held]
     assert versions == [{"persona": 0, "human": 0}, {"persona": 0, "human": 1}]
     assert Block.objects.get(label="human").version == 1
 
@@ -99,3 +100,48 @@ def test_tokens_agree_with_what_the_endpoint_reports(
     for tokens, guess in list(zip(reported, estimated, strict=True))[1:]:
         assert tokens is not None
         assert abs(guess / tokens - 1) < 0.05
+
+
+def test_what_becomes_of_the_blocks_later_does_not_change_what_was_sent(
+    model: FakeOpenAI, agent: Agent, ask: Ask
+) -> None:
+    ask("Hello")
+    human = agent.block("human")
+    assert human
+    human.set_value("Name: Zoe", by=Editor.person(agent.owner))
+    human.configure(label="person", limit=900, description="Somebody else")
+    agent.detach(human)
+    agent.configure(prompt_template="{{ values|json }}", system_prompt="Be brief.")
+    ask("And now?")
+    assert all_proven(model)
+
+
+def test_of_a_deleted_block_the_request_is_shown_without_it_and_not_passed_off_as_exact(
+    model: FakeOpenAI, agent: Agent, ask: Ask
+) -> None:
+    ask("Hello")
+    human = agent.block("human")
+    assert human
+    agent.detach(human)
+    human.delete()
+    request = sent_requests.sent(steps()[0])
+    assert request
+    assert not request.proven
+    assert "<human" in request.context.core_memory
+    assert "Bob" not in request.context.core_memory
+
+
+def test_an_edit_leaves_its_value_behind_once(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
+    human = agent.block("human")
+    assert human
+    human.configure(limit=20_000)
+    human.set_value("gardens " * 1000, by=Editor.person(agent.owner))
+    append = ("core_memory_append", {"label": "human", "content": "Likes pie"})
+    model.script(calls(append), text("Noted."))
+    ask("I like pie")
+    rows = [*BlockEdit.plain.values_list("first_value", "after"), *kept_texts()]
+    assert sum("gardens " * 1000 in str(row) for row in rows) == 2  # one a version
+
+
+def kept_texts() -> list[object]:
+    return [*RequestText.objects.values_list("text"), *Step.objects.values_list("request")]

@@ -21,7 +21,7 @@ from agents.llm.dialects import STRICTEST
 from agents.llm.prices import dollars, load_prices, price_of
 from agents.llm.rendering import Stored, rendered
 from agents.memory.context import compile_context, sections
-from agents.models import Agent, Block, Editor, Event, Message, Part, Run, Step
+from agents.models import Agent, Block, Editor, Event, Message, RequestText, Run, Step
 from agents.pages import context_chart
 from agents.pages.context import picture_now, sent_now
 from agents.pages.context_chart import Picture
@@ -167,12 +167,12 @@ def test_looking_changes_nothing_and_asks_nobody(
     monkeypatch.setattr("agents.llm.clients.client", refuse)
     handles._listed.clear()
     windows._listed.clear()
-    seen = len(model.raw_bodies), Event.objects.count(), Part.objects.count()
+    seen = len(model.raw_bodies), Event.objects.count(), RequestText.objects.count()
     for handle in ("", "vendor/some-model", "letta/letta-free", "other"):
         Agent.objects.filter(pk=agent.pk).update(model=handle)
         shown(web, agent)
         web.get(reverse("step_request", args=[agent.pk, step.pk]))
-    assert seen == (len(model.raw_bodies), Event.objects.count(), Part.objects.count())
+    assert seen == (len(model.raw_bodies), Event.objects.count(), RequestText.objects.count())
 
 
 def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(

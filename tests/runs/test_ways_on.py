@@ -164,5 +164,5 @@ def test_a_script_is_told_the_ways_on_and_takes_one(
     assert api.post(path, {"way": "leave_out"})["status"] == "running"
     run_agent(refused.pk)
     assert api.get(f"/runs/{run_id}")["status"] == "completed"
-    assert "is over" in json.dumps(api.post(path, {"way": "retry"}, expect=409))
+    assert "did not fail" in json.dumps(api.post(path, {"way": "retry"}, expect=409))
     api.post(path, {"way": "sideways"}, expect=422)
