@@ -35,9 +35,12 @@ from .entries import (
 from .importing import OWN, VERSION
 from .pieces import pieces, plain
 
-IN_THE_FORMAT = {"name", "system_prompt", "description", "metadata", "tool_rules"}  # its own place
-SETTINGS = tuple(name for name in Agent.SETTINGS if name not in IN_THE_FORMAT)
-BLOCK_SETTINGS = ("kind", "tags", "schema", "ask_before_write")  # that the format has no place for
+# Settings that the format has a place for; the others stand beside it, for this program alone.
+IN_THE_FORMAT: dict[type[Model], set[str]] = {
+    Agent: {"name", "system_prompt", "description", "metadata", "tool_rules"},
+    Block: {"label", "description", "limit", "read_only", "name", "metadata"},
+    Tool: {"tags", "return_char_limit", "default_requires_approval"},
+}
 RUN = ("kind", "text", "status", "reason", "error", "role", "most_steps")
 BATCH = 2000  # rows read at once
 Row = TypeVar("Row", bound=Model)
@@ -61,6 +64,12 @@ def written(agent: Agent, *, with_messages: bool = True) -> Iterator[str]:
 def file_name(agent: Agent) -> str:
     """What a file of the agent is called."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', agent.name).strip('_').lower() or 'agent'}.af"
+
+
+def own_settings(row: Agent | Block | Tool) -> dict[str, Any]:
+    """The settings of a row that the format has no place for."""
+    beside = [name for name in row.SETTINGS if name not in IN_THE_FORMAT[type(row)]]
+    return {name: getattr(row, name) for name in beside}
 
 
 class Export:
@@ -189,9 +198,7 @@ class Export:
                 tool = own[name]
                 yield tool_entry(place, name, "custom", tool.description, tool.json_schema) | {
                     "source_code": tool.source,
-                    "tags": tool.tags,
-                    "return_char_limit": tool.return_char_limit,
-                    "default_requires_approval": tool.default_requires_approval,
+                    **{name: getattr(tool, name) for name in IN_THE_FORMAT[Tool]},
                 }
 
     # -- what only this program reads --------------------------------------------------------------
@@ -201,8 +208,7 @@ class Export:
         rules = self.agent.tool_rules
         waived = [rule["tool_name"] for rule in rules if rule["type"] == "no_approval"]
         return {
-            "settings": {name: getattr(self.agent, name) for name in SETTINGS}
-            | {"no_approval": waived},
+            "settings": own_settings(self.agent) | {"no_approval": waived},
             "made": made,
             "runs": (self.run_entry(run) for run in self.runs),
             "messages": self.own_messages(),
@@ -215,12 +221,10 @@ class Export:
         }
 
     def own_tools(self) -> dict[str, Any]:
-        """The limits of custom tools."""
+        """Of custom tools what the format has no place for."""
         ids = {tool["name"]: tool["id"] for tool in self.tools if tool["tool_type"] == "custom"}
         own = Tool.objects.filter(owner=self.agent.owner_id, name__in=ids)
-        return {
-            ids[tool.name]: {"seconds": tool.seconds, "megabytes": tool.megabytes} for tool in own
-        }
+        return {ids[tool.name]: own_settings(tool) for tool in own}
 
     def run_entry(self, run: Run) -> dict[str, Any]:
         steps = self.steps_of.get(run.pk, [])
@@ -267,7 +271,7 @@ class Export:
         edits = list(block.edits.order_by("version"))
         versions = {edit.pk: edit.version for edit in edits}
         return {
-            **{name: getattr(block, name) for name in BLOCK_SETTINGS},
+            **own_settings(block),
             "first": edits[0].before if edits else block.value,
             "edits": [
                 {

@@ -64,6 +64,10 @@ class Tool(models.Model):
 
     # What a tool is besides its source: forms, the API, the admin and agent files read this list.
     SETTINGS = ("tags", "seconds", "megabytes", "return_char_limit", "default_requires_approval")
+    RECORDS = (
+        *("id", "owner", "source", "name", "description", "json_schema"),
+        *("created_at", "updated_at"),
+    )
 
     class Meta:
         ordering = ["name"]

@@ -13,12 +13,15 @@ from django.test import Client, RequestFactory
 
 from agents.agent_file import export_agent, import_agent
 from agents.api.schemas.agents import AgentSettings, NewAgent
-from agents.api.schemas.blocks import NewBlock
+from agents.api.schemas.blocks import BlockChange, NewBlock
+from agents.api.schemas.tools import NewTool, ToolChange
 from agents.ledger.fork import fork
 from agents.ledger.time_travel import step_at
 from agents.memory.classes import TEMPLATES
 from agents.models import Agent, AgentTag, Approval, Block, Identity, Tool
 from agents.pages.forms.agent import AgentForm
+from agents.pages.forms.block import BlockForm
+from agents.pages.forms.tool import ToolForm
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
@@ -51,11 +54,19 @@ BLOCK: dict[str, Any] = {
     "tags": ["a", "b"],
     "metadata": {"by": "script"},
 }
-CASES = [(Agent, AGENT), (Block, BLOCK)]
+TOOL: dict[str, Any] = {
+    "tags": ["x"],
+    "seconds": 2.0,
+    "megabytes": 9,
+    "return_char_limit": 77,
+    "default_requires_approval": True,
+}
+CASES = [(Agent, AGENT), (Block, BLOCK), (Tool, TOOL)]
 # What the API has no word for, as Letta has none.
 NOT_ON_THE_WIRE: dict[type[models.Model], set[str]] = {
     Agent: {"prompt_template", "reflect_every", "max_steps", "memory_class", "bytes_per_token"},
     Block: {"kind", "schema", "ask_before_write"},
+    Tool: {"seconds", "megabytes"},
 }
 WIRE = {"system": "system_prompt", "context_window_limit": "context_window"}
 
@@ -90,7 +101,7 @@ def coach(agent: Agent, model: FakeOpenAI, ask: Ask) -> Agent:
 
 @pytest.mark.parametrize(("model", "values"), CASES)
 def test_each_field_is_a_setting_or_a_record(
-    model: type[Agent | Block], values: dict[str, Any]
+    model: type[Agent | Block | Tool], values: dict[str, Any]
 ) -> None:
     assert set(model.SETTINGS) | set(model.RECORDS) == fields(model)
     assert not set(model.SETTINGS) & set(model.RECORDS)
@@ -151,27 +162,33 @@ def test_an_agent_file_keeps_each_setting(coach: Agent, bob: User) -> None:
 
 
 def test_an_agent_file_keeps_each_setting_of_a_tool(agent: Agent, bob: User) -> None:
-    values: dict[str, Any] = {"tags": ["x"], "seconds": 2.0, "megabytes": 9}
-    values["return_char_limit"] = 77
-    values["default_requires_approval"] = True
-    assert values.keys() == set(Tool.SETTINGS)
-    Tool.from_source(agent.owner, 'def f():\n    """Do it."""\n', **values)
+    Tool.from_source(agent.owner, 'def f():\n    """Do it."""\n', **TOOL)
     agent.configure(tools=["f"])
     import_agent(bob, export_agent(agent))
     made = Tool.objects.get(owner=bob)
-    assert {name: getattr(made, name) for name in Tool.SETTINGS} == values
+    assert settings_of(made) == TOOL
 
 
 def test_forms_the_admin_and_the_api_name_each_setting(coach: Agent, web: Client) -> None:
     request = RequestFactory().get("/")
     request.user = coach.owner
-    for model in (Agent, Block):
+    Tool.from_source(coach.owner, 'def f():\n    """Do it."""\n', **TOOL)
+    for model in (Agent, Block, Tool):
         row = model.objects.filter(owner=coach.owner).first()
         shown = site._registry[model].get_fieldsets(request, row)
         in_admin = {name for _, options in shown for name in options["fields"]}
         assert set(model.SETTINGS) <= in_admin
     assert set(AgentForm.base_fields) == set(Agent.IN_FORMS)
-    for model, schemas in ((Agent, (AgentSettings, NewAgent)), (Block, (NewBlock,))):
+    assert set(ToolForm.base_fields) == {"source", *Tool.SETTINGS}
+    assert set(BlockForm.base_fields) == {"value", *Block.IN_FORMS}
+    wire: list[tuple[Any, tuple[Any, ...]]] = [
+        (Agent, (AgentSettings, NewAgent)),
+        (Block, (NewBlock,)),
+        (Block, (BlockChange,)),
+        (Tool, (NewTool,)),
+        (Tool, (ToolChange,)),
+    ]
+    for model, schemas in wire:
         names = {name for schema in schemas for name in schema.model_fields}
         on_the_wire = {WIRE.get(name, name) for name in names}
         assert set(model.SETTINGS) - on_the_wire == NOT_ON_THE_WIRE[model]
