@@ -29,7 +29,7 @@ block = [
     path("settings/", blocks.configure, name="block_settings"),
     path("detach/", blocks.detach, name="block_detach"),
     path("restore/<int:version>/", history.restore, name="block_restore"),
-    path("blame/", history.blamed, name="block_blame"),
+    path("blame/", history.blame_lines, name="block_blame"),
 ]
 run = [
     path("undo/", runs.undo, name="run_undo"),
@@ -99,13 +99,13 @@ block_page = [
     path("history/", block_pages.history, name="block_history"),
     path("history/<int:version>/restore/", block_pages.restore, name="block_version_restore"),
     path("delete/", block_pages.delete, name="block_delete"),
-    path("shares/", shares.give, name="share_give"),
-    path("shares/<int:share_id>/take-back/", shares.take_back, name="share_take_back"),
+    path("shares/", shares.share, name="share_give"),
+    path("shares/<int:share_id>/take-back/", shares.stop_sharing, name="share_take_back"),
 ]
 tool = [
     path("", custom_tools.edit, name="tool"),
     path("read/", custom_tools.read, name="tool_read"),
-    path("try/", custom_tools.attempt, name="tool_try"),
+    path("try/", custom_tools.try_tool, name="tool_try"),
     path("delete/", custom_tools.delete, name="tool_delete"),
 ]
 urlpatterns = [
@@ -118,11 +118,11 @@ urlpatterns = [
     path("agents/deleted/", agents.deleted, name="agents_deleted"),
     path("agents/<uuid:agent_id>/", include(agent)),
     path("blocks/", block_pages.index, name="blocks"),
-    path("blocks/new/", block_pages.make, name="blocks_new"),
+    path("blocks/new/", block_pages.new, name="blocks_new"),
     path("blocks/<uuid:block_id>/", include(block_page)),
     path("tools/", custom_tools.index, name="tools"),
     path("tools/new/", custom_tools.new, name="tool_new"),
     path("tools/read/", custom_tools.read, name="tool_read_new"),
-    path("tools/try/", custom_tools.attempt, name="tool_try_new"),
+    path("tools/try/", custom_tools.try_tool, name="tool_try_new"),
     path("tools/<uuid:tool_id>/", include(tool)),
 ]

@@ -106,7 +106,7 @@ class Draft:
         agent.deleted_at = UNFINISHED
         with piece():
             agent.save(force_insert=True)
-            AgentTag.put(agent, self.tags)
+            AgentTag.replace(agent, self.tags)
         self.transcript.store(agent, self.lines)
         for passage in self.passages:
             passage.agent, passage.step = agent, passage.step  # which has its key by now

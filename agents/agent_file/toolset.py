@@ -104,7 +104,7 @@ class Toolset:
             source = renamed(source, name, free)
         row = stored if stored and free == name else Tool(owner=self.owner, name=free)
         try:
-            row.put(source, **settings)
+            row.assign(source, **settings)
         except ValidationError as error:
             why = " ".join(error.messages).replace(free, name)
             self.notes.add(f"The tool '{name[:100]}' was not taken over: {why}")

@@ -149,7 +149,7 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState
         if data.identity_ids is not None:
             set_identities(request, agent, data.identity_ids)
         if data.tags is not None:
-            AgentTag.put(agent, data.tags)
+            AgentTag.replace(agent, data.tags)
     return agent_state(lookups.agent(request, agent_id))
 
 
@@ -186,7 +186,7 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     if data.identity_ids:
         set_identities(request, agent, data.identity_ids)
     if data.tags:
-        AgentTag.put(agent, data.tags)
+        AgentTag.replace(agent, data.tags)
     add_first_messages(agent, data)
     return agent
 

@@ -45,7 +45,7 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     agent.name = name
     agent.context_from = step.request["messages"][0] if step.request else 0
     agent.save(force_insert=True)
-    AgentTag.put(agent, first.tagged.values_list("tag", flat=True))
+    AgentTag.replace(agent, first.tagged.values_list("tag", flat=True))
     agent.identities.set(first.identities.filter(owner=owner))
     past = blocks_at(step)
     blocks = {block.id: copied_block(agent, block) for block in past}

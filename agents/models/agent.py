@@ -137,13 +137,12 @@ class Agent(models.Model):
     def find_visible_to(cls, user: User | AnonymousUser, pk: UUID) -> Agent | None:
         """The agent of that id as `visible_to` has it, for what each message passes."""
         agent = find(cls, pk)
-        seen = agent and agent.owner_id == user.pk and agent.deleted_at is None
-        return agent if seen else None
+        return agent if agent and (agent.owner_id, agent.deleted_at) == (user.pk, None) else None
 
     # -- the log -----------------------------------------------------------------------------
 
     def record(self, *events: Event, messages: int = 0) -> int:
-        """Append to the agent's log; inside the transaction of the change they tell of.
+        """Append to the agent's log; inside the transaction of the change they report.
 
         Takes the numbers of new messages at the same time, and returns the last of them.
         """
@@ -174,7 +173,7 @@ class Agent(models.Model):
 
     @transaction.atomic
     def configure(self, **changes: Any) -> None:
-        """Change name, system prompt, model and the like; without changes nothing is told."""
+        """Change name, system prompt, model and the like, and record it, if there are changes."""
         if not changes:
             return
         for field, value in changes.items():
@@ -243,8 +242,8 @@ class Agent(models.Model):
         return memories
 
     def block(self, label: str) -> Block | None:
-        found = read(Block, f"{HELD} AND held.label = %s", key(self), label)
-        return found[0] if found else None
+        rows = read(Block, f"{HELD} AND held.label = %s", key(self), label)
+        return rows[0] if rows else None
 
     @transaction.atomic
     def attach(self, block: Block) -> None:
@@ -272,12 +271,12 @@ class Agent(models.Model):
     @transaction.atomic
     def hold_only(self, blocks: Iterable[Block]) -> None:
         """Hold just these blocks: attach those that are missing, detach the others."""
-        wanted = {block.pk: block for block in blocks}
-        held = {block.pk: block for block in self.core_memory()}
-        Block.objects.filter(pk__in=wanted.keys() | held.keys()).lock_with_holders(self)
-        for pk in held.keys() - wanted.keys():
-            self.detach(held[pk])
-        for block in wanted.values():
+        chosen, held = list(blocks), self.core_memory()
+        Block.objects.filter(pk__in=[b.pk for b in [*chosen, *held]]).lock_with_holders(self)
+        for block in held:
+            if block not in chosen:
+                self.detach(block)
+        for block in chosen:
             self.attach(block)
 
     def hold(self, block: Block) -> None:

@@ -178,8 +178,7 @@ class Block(models.Model):
         """Change label, limit and other settings, and with them the value, where one is given.
 
         An empty value becomes an empty list or object with its kind; without `by` the value stays.
-        Returns the ledger's new row, if there is one. ValidationError where the block cannot be so,
-        MemoryRefusal where it is not this editor's to change.
+        ValidationError where the block cannot be so, MemoryRefusal where this editor may not.
         """
         self.lock()
         if by:

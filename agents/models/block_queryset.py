@@ -73,8 +73,8 @@ class BlockQuerySet(models.QuerySet["Block"]):
 
     @transaction.atomic
     def delete_unheld(self) -> bool:
-        """Delete blocks, their ledgers and shares, also where somebody else was faster; False, and
-        nothing is deleted, where an agent holds one of them."""
+        """Delete blocks with their ledgers and shares; blocks that are gone already count as
+        deleted. False, and nothing is deleted, where an agent holds one of them."""
         blocks = self.locked()
         if any(block.agents.exists() for block in blocks):
             return False

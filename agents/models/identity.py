@@ -25,7 +25,7 @@ class IdentityQuerySet(models.QuerySet["Identity"]):
 
 
 class Identity(models.Model):
-    """Someone, or something, that a script's agents are for. It opens no door to anything.
+    """Someone, or something, that a script's agents are for. It gives no access to anything.
 
     `properties` are `[{"key", "value", "type"}]`, as the script gave them.
     """
@@ -89,10 +89,10 @@ class Identity(models.Model):
         properties: list[dict[str, Any]] | None = None,
         **fields: str,
     ) -> None:
-        """Store it with what is given; what is None stays.
+        """Change the fields that are not None, and store it.
 
-        With `replace` agents, blocks and properties take the place of what there was, else they
-        come to it, a property in place of the one with its key.
+        With `replace`, agents, blocks and properties replace what there was; else they are added, a
+        property in place of the one with its key.
         """
         if properties is not None:
             before = [] if replace else self.properties

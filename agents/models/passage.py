@@ -1,4 +1,4 @@
-"""Passage: archival memory, what the agent put away to look up later."""
+"""Passage: archival memory, texts that the agent stores to look up later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TAGS = 50
 
 
 class Passage(Searchable):
-    """A piece of archival memory. The editor fields say who wrote what it reads now.
+    """A piece of archival memory. The editor fields say who wrote its text last.
 
     `recalled_count` and `recalled_at`: how often, and when last, a search by the agent found it.
     """
@@ -71,7 +71,7 @@ class Passage(Searchable):
         """Store a text. MemoryRefusal where it is empty, too long, or its tags are not tags."""
         passage = cls(agent=agent, text=checked_text(text), tags=checked_tags(tags))
         passage.created_at = created_at or timezone.now()
-        passage._written(by)
+        passage._set_editor(by)
         passage.save(force_insert=True)
         passage._record(added=1)
         return passage
@@ -101,7 +101,7 @@ class Passage(Searchable):
         self.tags = self.tags if tags is None else checked_tags(tags)
         if (self.text, self.tags) == before:
             return False
-        self._written(by)
+        self._set_editor(by)
         self.save()
         self._record()
         return True
@@ -117,16 +117,16 @@ class Passage(Searchable):
 
     @classmethod
     @transaction.atomic
-    def recalled(cls, agent: Agent, passages: list[Passage]) -> None:
-        """Count that a search by the agent found these."""
+    def count_recall(cls, agent: Agent, passages: list[Passage]) -> None:
+        """Count that a search by the agent has found these passages."""
         if not passages:
             return
         keys, now = [passage.pk for passage in passages], timezone.now()
-        found = cls.objects.filter(agent=agent, pk__in=keys)
-        found.update(recalled_count=models.F("recalled_count") + 1, recalled_at=now)
+        rows = cls.objects.filter(agent=agent, pk__in=keys)
+        rows.update(recalled_count=models.F("recalled_count") + 1, recalled_at=now)
         event = Event.of(Event.Kind.ARCHIVAL_CHANGED)
         event.data = {"recalled": keys}
-        count(agent, 0)
+        add_to_count(agent, 0)
         agent.record(event)
 
     def _lock(self) -> None:
@@ -136,17 +136,17 @@ class Passage(Searchable):
         except Passage.DoesNotExist:
             raise RowDeleted(f"Passage {self.pk} is gone; it was deleted meanwhile.") from None
 
-    def _written(self, by: Editor) -> None:
+    def _set_editor(self, by: Editor) -> None:
         self.editor_kind, self.editor_name = by.kind, by.name
         self.user, self.step = by.user, by.step
 
     def _record(self, added: int = 0) -> None:
-        count(self.agent, added)
+        add_to_count(self.agent, added)
         self.agent.record(Event.of(Event.Kind.ARCHIVAL_CHANGED, passage=self))
 
 
-def count(agent: Agent, added: int) -> None:
-    """Keep the agent's `passage_count`: to count 100,000 rows takes longer than to add one."""
+def add_to_count(agent: Agent, added: int) -> None:
+    """Keep the agent's `passage_count`: counting 100,000 rows takes longer than adding one."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE agents_agent SET passage_count = passage_count + %s WHERE id = %s"

@@ -1,4 +1,4 @@
-"""BlockShare: a block that its owner gave to another person, to read or to write."""
+"""BlockShare: a block that its owner shares with another person, to read or to write."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BlockShare(models.Model):
 
     @classmethod
     @transaction.atomic
-    def give(cls, block: Block, user: User, *, can_write: bool) -> BlockShare:
+    def share(cls, block: Block, user: User, *, can_write: bool) -> BlockShare:
         """Share a block, or change how; ValidationError with its owner."""
         if user.pk == block.owner_id:
             raise ValidationError({"user": f"The block is {user.get_username()}'s own."})
@@ -45,8 +45,8 @@ class BlockShare(models.Model):
         return share
 
     @transaction.atomic
-    def take_back(self) -> None:
-        """Share it no more: it leaves that person's agents."""
+    def stop(self) -> None:
+        """Stop sharing: the block leaves that person's agents."""
         block = self.block
         block.lock()  # nobody attaches it meanwhile
         held = list(block.agents.filter(owner=self.user).order_by("pk"))

@@ -1,4 +1,4 @@
-"""Who else has a block, as far as it is one person's business."""
+"""Who else has a block, as far as one person may know it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Holder:
 
 @dataclass
 class Sharing:
-    """What one person is told of a block.
+    """Who else has a block, as one person may know it.
 
-    `owner` is "" where the block is their own; only then it is told how many agents of other people
-    hold it (`others`), and how many people it was given to (`people`).
+    `owner` is "" where the block is their own; only then they know how many agents of other people
+    hold it (`others`), and with how many people it is shared (`people`).
     """
 
     owner: str = ""
@@ -42,11 +42,11 @@ class Sharing:
 
     @property
     def in_words(self) -> str:
-        """`shared with 2 agents`, `given to 1 person`, both; "" where nobody else has it."""
+        """`shared with 2 agents and 1 person`, or one of both; "" where nobody else has it."""
         agents = len(self.agents) + self.others
-        said = [f"shared with {counted(agents, 'agent')}"] if agents else []
-        said += [f"given to {counted(self.people, 'person', 'people')}"] if self.people else []
-        return ", ".join(said)
+        counts = [counted(agents, "agent")] if agents else []
+        counts += [counted(self.people, "person", "people")] if self.people else []
+        return f"shared with {' and '.join(counts)}" if counts else ""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -56,41 +56,41 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 def sharing_of(
     blocks: Iterable[Block], user_id: int, but_for: UUID | None = None
 ) -> dict[UUID, Sharing]:
-    """What a person is told of each of some blocks, by key; `but_for` is an agent left out.
+    """The sharing of blocks as a person may know it, by key; `but_for` is an agent left out.
 
-    Every draw of a panel passes here: where nobody shares anything, it is two quick statements.
+    Every rendering of a panel asks this: where nobody shares anything, it is two quick statements.
     """
-    found = {block.pk: Sharing() for block in blocks}
+    sharings = {block.pk: Sharing() for block in blocks}
     owners = {block.pk: block.owner_id for block in blocks}
     keys = [key(block) for block in blocks]
     if not keys:
-        return found
+        return sharings
     among = f"WHERE block_id IN ({', '.join(['%s'] * len(keys))})"
-    for block_id, to, can_write in values(
+    for block_id, user, can_write in values(
         BlockShare, ("block_id", "user_id", "can_write"), among, *keys
     ):
         if owners[block_id] == user_id:
-            found[block_id].people += 1
-        elif to == user_id:
-            found[block_id].may_write = can_write
+            sharings[block_id].people += 1
+        elif user == user_id:
+            sharings[block_id].may_write = can_write
     held = values(Attachment, ("block_id", "agent_id"), among, *keys)
     others = [(block_id, agent_id) for block_id, agent_id in held if agent_id != but_for]
     if others:
-        _tell_holders(found, owners, others, user_id)
+        _add_holders(sharings, owners, others, user_id)
     if foreign := {pk: owner for pk, owner in owners.items() if owner != user_id}:
         people = User.objects.in_bulk(set(foreign.values()))
         for pk, owner in foreign.items():
-            found[pk].owner = people[owner].get_username()
-    return found
+            sharings[pk].owner = people[owner].get_username()
+    return sharings
 
 
-def _tell_holders(
-    found: dict[UUID, Sharing],
+def _add_holders(
+    sharings: dict[UUID, Sharing],
     owners: dict[UUID, int],
     held: list[tuple[UUID, UUID]],
     user_id: int,
 ) -> None:
-    """Enter the agents that hold blocks, given as `(block, agent)` keys."""
+    """Enter the agents that hold blocks: `held` are `(block, agent)` keys."""
     agents = Agent.objects.only("name", "owner_id", "deleted_at").in_bulk({a for _, a in held})
     for block_id, agent in sorted(
         ((block_id, agents[pk]) for block_id, pk in held if pk in agents),
@@ -98,6 +98,6 @@ def _tell_holders(
     ):
         if agent.owner_id == user_id:
             deleted = agent.deleted_at is not None
-            found[block_id].holders.append(Holder(agent.pk, agent.name, deleted))
+            sharings[block_id].holders.append(Holder(agent.pk, agent.name, deleted))
         elif owners[block_id] == user_id:
-            found[block_id].others += 1
+            sharings[block_id].others += 1

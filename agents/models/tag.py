@@ -39,10 +39,10 @@ class AgentTag(models.Model):
 
     @classmethod
     @transaction.atomic
-    def put(cls, agent: Agent, tags: Iterable[str]) -> None:
+    def replace(cls, agent: Agent, tags: Iterable[str]) -> None:
         """Make these the agent's tags, in place of what it had."""
-        wanted = set(tags)
-        AgentTag.objects.filter(agent=agent).exclude(tag__in=wanted).delete()
+        new = set(tags)
+        AgentTag.objects.filter(agent=agent).exclude(tag__in=new).delete()
         AgentTag.objects.bulk_create(
-            [AgentTag(agent=agent, tag=tag) for tag in sorted(wanted)], ignore_conflicts=True
+            [AgentTag(agent=agent, tag=tag) for tag in sorted(new)], ignore_conflicts=True
         )

@@ -36,7 +36,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
 
 class Token(models.Model):
-    """A personal access token. Only its SHA-256 is kept: nobody can read it off the database."""
+    """A personal access token. Only its SHA-256 is kept: nobody can read it from the database."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
@@ -56,7 +56,7 @@ class Token(models.Model):
 
     @classmethod
     def make(cls, owner: User, name: str, scopes: list[str]) -> tuple[Token, str]:
-        """A new token and its secret, which is told only here. ValidationError by field."""
+        """A new token and its secret, which is returned only here. ValidationError by field."""
         secret = PREFIX + secrets.token_urlsafe(32)
         token = cls(owner=owner, name=storable(name).strip(), scopes=scopes)
         token.sha256, token.hint = digest(secret), secret[:8]

@@ -94,11 +94,11 @@ class Tool(models.Model):
         tool = cls(owner=owner, name=name, source=source)
         tool.read_source()
         tool = cls.objects.filter(owner=owner, name=tool.name).first() or tool
-        tool.put(source, **settings)
+        tool.assign(source, **settings)
         tool.save()
         return tool
 
-    def put(self, source: str, **settings: Any) -> None:
+    def assign(self, source: str, **settings: Any) -> None:
         """Give it a source and settings, without storing it; what is None stays as it was."""
         self.source = source
         for field, value in settings.items():
@@ -107,20 +107,20 @@ class Tool(models.Model):
         self.full_clean()
 
     def clean(self) -> None:
-        wrong: dict[str, str] = {}
+        errors: dict[str, str] = {}
         if not isinstance(self.tags, list) or not all(isinstance(t, str) for t in self.tags):
-            wrong["tags"] = "Tags are a list of texts."
+            errors["tags"] = "Tags are a list of texts."
         elif len(self.tags) > MOST_TAGS:
-            wrong["tags"] = f"There are {len(self.tags)} tags; {MOST_TAGS} is the most."
+            errors["tags"] = f"There are {len(self.tags)} tags; {MOST_TAGS} is the most."
         for field, most, unit in (
             ("seconds", settings.TOOL_SECONDS, "s"),
             ("megabytes", settings.TOOL_MEGABYTES, "MB"),
         ):
             value = getattr(self, field)
             if value is not None and not 0 < value <= most:
-                wrong[field] = f"A tool may take more than 0 and at most {most:g} {unit}."
-        if wrong:
-            raise ValidationError(wrong)
+                errors[field] = f"A tool may take more than 0 and at most {most:g} {unit}."
+        if errors:
+            raise ValidationError(errors)
         self.read_source()
 
     def read_source(self) -> None:

@@ -73,7 +73,7 @@ def import_(request: Request) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            keep(request, imported_from(request, form.cleaned_data))
+            remember_import(request, import_uploaded(request, form.cleaned_data))
             return redirect("agent_imported")
         except AgentFileError as error:
             form.add_error("file", str(error))
@@ -82,17 +82,17 @@ def import_(request: Request) -> HttpResponse:
     return render(request, "agents/agent_files/import.html", context, status=status)
 
 
-def imported_from(request: Request, given: dict[str, Any]) -> Imported:
+def import_uploaded(request: Request, options: dict[str, Any]) -> Imported:
     return import_agent(
         request.user,
-        read(given["file"].read()),
-        name=given["name"],
-        with_messages=given["with_messages"],
+        read(options["file"].read()),
+        name=options["name"],
+        with_messages=options["with_messages"],
     )
 
 
-def keep(request: Request, imported: Imported) -> None:
-    """Keep what the import came to for the page that tells it."""
+def remember_import(request: Request, imported: Imported) -> None:
+    """Keep the import's result for the page that shows it."""
     notes = imported.notes[:MOST_NOTES]
     if more := len(imported.notes) - len(notes):
         notes.append(f"There are {more:,} more notes.")
@@ -102,7 +102,7 @@ def keep(request: Request, imported: Imported) -> None:
 @login_required
 @require_GET
 def imported(request: Request) -> HttpResponse:
-    """What the newest import made, and what it could not take over."""
+    """What the newest import made, and what it left out."""
     newest = request.session.get(NEWEST)
     if newest is None:
         return redirect("agent_import")
@@ -130,7 +130,7 @@ def download(
             file.write(piece.encode())
     size = file.tell()
     file.seek(0)
-    content = chunks_later(file) if isinstance(request, ASGIRequest) else chunks(file)
+    content = async_chunks(file) if isinstance(request, ASGIRequest) else chunks(file)
     response = StreamingHttpResponse(content, content_type="application/json")
     response["Content-Length"] = str(size)
     response["Content-Disposition"] = f'attachment; filename="{file_name(agent)}"'
@@ -143,7 +143,7 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-async def chunks_later(file: IO[bytes]) -> AsyncIterator[bytes]:
+async def async_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
     """The same where the server is asynchronous."""
     with file:
         while chunk := await asyncio.to_thread(file.read, CHUNK):

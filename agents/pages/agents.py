@@ -15,7 +15,7 @@ from agents.models import Agent
 
 from .forms.agent import AgentForm, NewAgentForm
 from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
-from .request import Request, own_agent
+from .request import Request, own_agent, query_number
 
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
 
@@ -38,8 +38,8 @@ def new_blocks(request: Request) -> BaseNewBlocks:
 
     `is_fresh` tells which of them nobody has changed, so that another class may take them away.
     """
-    asked = request.POST.get("memory_class", "")
-    first = first_blocks(asked if asked in CLASSES else next(iter(CLASSES)))
+    name = request.POST.get("memory_class", "")
+    first = first_blocks(name if name in CLASSES else next(iter(CLASSES)))
     if request.method != "POST":
         blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first))
         for form in blocks.forms:
@@ -68,10 +68,10 @@ def first_blocks(memory_class: str) -> list[dict[str, Any]]:
 @require_GET
 def new_first_blocks(request: Request) -> HttpResponse:
     """The first blocks of `?memory_class=<name>`, for the form of a new agent."""
-    asked = request.GET.get("memory_class", "")
-    if asked not in CLASSES:
+    name = request.GET.get("memory_class", "")
+    if name not in CLASSES:
         raise Http404
-    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first_blocks(asked)))
+    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first_blocks(name)))
     for form in blocks.forms:
         form.is_fresh = True
     return render(request, "agents/blocks/_first_blocks.html", {"blocks": blocks})
@@ -81,8 +81,7 @@ def new_first_blocks(request: Request) -> HttpResponse:
 @require_GET
 def new_block(request: Request) -> HttpResponse:
     """One more empty block for the form of a new agent."""
-    asked = request.GET.get("n", "")[:3]
-    number = min(int(asked) if asked.isdecimal() else 0, 50)
+    number = min(query_number(request, "n"), 50)
     context = {"form": new_block_form(number), "number": number}
     return render(request, "agents/_new_block.html", context)
 

@@ -44,13 +44,13 @@ def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
 
 def changed_arguments(agent: Agent, approval: Approval, request: Request) -> str:
     """The arguments if the person changed them, else "". An error where they fit no call."""
-    given = request.POST.get("arguments", "").replace("\r\n", "\n").strip()
+    typed = request.POST.get("arguments", "").replace("\r\n", "\n").strip()
     message = approval.step.message
     calls = message.calls() if message else []
     call = next((call for call in calls if call.id == approval.tool_call_id), None)
-    if not given or call is None or given == call.pretty().strip():
+    if not typed or call is None or typed == call.pretty().strip():
         return ""
-    checked = checked_arguments(given)
+    checked = checked_arguments(typed)
     if tool := tools.of_agent(agent).get(call.name):
         tool.parse(checked, heartbeat=tools.speaks_by_tool(agent))
     return checked

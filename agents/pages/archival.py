@@ -28,7 +28,7 @@ from agents.search.embedder import progress
 from agents.search.hybrid import search
 from agents.search.scope import Passages
 
-from .request import Request, number, own_agent
+from .request import Request, own_agent, query_number
 
 PASSAGES_A_PAGE = 30
 RESULTS = 50
@@ -37,22 +37,22 @@ MOST_LINES = 10  # lines of a passage; the rest is folded
 LONGEST_QUERY = 2_000  # characters
 TAGGED = 2_000  # newest passages whose tags are offered
 TAGS_OFFERED = 24
-MOST_KNOWN = 60  # newest passages of a list that it is told where a new one belongs by
+MOST_KNOWN = 60  # newest passages of a list, by which it finds the place of a new one
 
 
-# -- what is asked for -----------------------------------------------------------------------------
+# -- filters -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Filter:
-    """What a list shows: what is found by the words `query`, or all, with any or all of `tags`."""
+class PassageFilters:
+    """What a list shows: passages that match the words `query`, or all; with any or all `tags`."""
 
     query: str
     tags: tuple[str, ...]
     all_tags: bool
 
     @classmethod
-    def asked_for(cls, request: Request) -> Filter:
+    def from_query(cls, request: Request) -> PassageFilters:
         """`?q=<words>`, `tags=<typed>` or `tag=<tag>` many times, `all`; whatever that says."""
         try:
             typed = tags_typed(request.GET.get("tags", ""))
@@ -102,20 +102,20 @@ def as_typed(tags: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PassageEntry:
     """A passage as a list shows it; of a long one `text` is a part."""
 
     passage: Passage
     text: str
 
     @classmethod
-    def of(cls, passage: Passage, query: str = "") -> Entry:
+    def of(cls, passage: Passage, query: str = "") -> PassageEntry:
         """The passage's beginning, or what is around the first word of the query."""
-        said = passage.text
-        if len(said) > LONGEST_SHOWN and query:
-            return cls(passage, words.excerpt(said, query, LONGEST_SHOWN))
-        cut = "\n".join(said[: LONGEST_SHOWN + 1].split("\n")[:MOST_LINES])[:LONGEST_SHOWN]
-        return cls(passage, said if len(cut) == len(said) else f"{cut.rstrip()} …")
+        text = passage.text
+        if len(text) > LONGEST_SHOWN and query:
+            return cls(passage, words.excerpt(text, query, LONGEST_SHOWN))
+        cut = "\n".join(text[: LONGEST_SHOWN + 1].split("\n")[:MOST_LINES])[:LONGEST_SHOWN]
+        return cls(passage, text if len(cut) == len(text) else f"{cut.rstrip()} …")
 
     @property
     def is_long(self) -> bool:
@@ -124,16 +124,16 @@ class Entry:
     @property
     def tags(self) -> list[tuple[str, str]]:
         """Each tag with the part of an address that names all passages with it."""
-        return [(tag, Filter("", (tag,), False).address()) for tag in self.passage.tags]
+        return [(tag, PassageFilters("", (tag,), False).address()) for tag in self.passage.tags]
 
     @property
     def is_changed(self) -> bool:
-        """Whether it reads otherwise than when it was put away."""
+        """Whether its text or tags were changed after it was stored."""
         written = self.passage.updated_at - self.passage.created_at
         return written.total_seconds() >= 1
 
 
-def page(scope: Passages, before: tuple[datetime, int] | None = None) -> list[Passage]:
+def passages_page(scope: Passages, before: tuple[datetime, int] | None = None) -> list[Passage]:
     """The newest passages of a scope, or those before one; one more than a page shows."""
     where, parameters = scope.conditions()
     if before:
@@ -147,71 +147,71 @@ def page(scope: Passages, before: tuple[datetime, int] | None = None) -> list[Pa
             [scope.agent_key, *parameters, PASSAGES_A_PAGE + 1],
         )
         keys = [key for (key,) in cursor.fetchall()]
-    return list(of_agent(scope.agent).filter(pk__in=keys))
+    return list(passages_of(scope.agent).filter(pk__in=keys))
 
 
-def of_agent(agent: Agent) -> QuerySet[Passage]:
+def passages_of(agent: Agent) -> QuerySet[Passage]:
     """An agent's passages, newest first, with the step each was written in."""
     rows = Passage.objects.filter(agent=agent).select_related("step__run__agent")
     return rows.order_by("-created_at", "-pk")
 
 
-def browsed(agent: Agent, asked: Filter, found: list[Passage]) -> dict[str, Any]:
+def page_context(agent: Agent, filters: PassageFilters, found: list[Passage]) -> dict[str, Any]:
     """One page of the list and how it goes on. `found` may hold one too many."""
     shown = found[:PASSAGES_A_PAGE]
     more = len(found) > PASSAGES_A_PAGE
     last = {"before": shown[-1].created_at.isoformat(), "id": shown[-1].pk} if more else {}
     return {
         "agent": agent,
-        "entries": [Entry.of(passage) for passage in shown],
-        "older": asked.address(**last) if more else "",
+        "entries": [PassageEntry.of(passage) for passage in shown],
+        "older": filters.address(**last) if more else "",
     }
 
 
-def results(agent: Agent, asked: Filter) -> dict[str, Any]:
+def search_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """What a search finds. Not within `snapshot()`: it may ask for the query's vector."""
     seq = agent.last_seq
-    found = search(asked.scope(agent), asked.query, RESULTS)
+    found = search(filters.scope(agent), filters.query, RESULTS)
     keys = [passage.pk for passage, _ in found.rows]
-    steps = of_agent(agent).in_bulk(keys)
+    steps = passages_of(agent).in_bulk(keys)
     return {
         "agent": agent,
-        "entries": [Entry.of(steps[key], asked.query) for key in keys if key in steps],
+        "entries": [PassageEntry.of(steps[key], filters.query) for key in keys if key in steps],
         "most": len(keys) == RESULTS,
         "by_words_only": found.semantic is False,
-        "newer": asked.address(after=seq),
+        "newer": filters.address(after=seq),
     }
 
 
-def mark(agent: Agent, asked: Filter, known: list[int], more: bool) -> str:
+def resume_query(agent: Agent, filters: PassageFilters, known: list[int], more: bool) -> str:
     """Up to where a list has seen the log, and which passages are its newest."""
     more = more or len(known) > MOST_KNOWN
     named = ",".join(map(str, known[:MOST_KNOWN]))
-    return asked.address(after=agent.last_seq, known=named, more="1" if more else "")
+    return filters.address(after=agent.last_seq, known=named, more="1" if more else "")
 
 
-def listed(agent: Agent, asked: Filter) -> dict[str, Any]:
+def list_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """A list as it begins: the newest, or what is found."""
-    if asked.searches:
-        return {**results(agent, asked), "asked": asked}
-    found = page(asked.scope(agent))
+    if filters.searches:
+        return {**search_context(agent, filters), "asked": filters}
+    found = passages_page(filters.scope(agent))
     shown = [passage.pk for passage in found[:PASSAGES_A_PAGE]]
-    newer = mark(agent, asked, shown, more=len(found) > len(shown))
-    return {**browsed(agent, asked, found), "newer": newer, "asked": asked}
+    newer = resume_query(agent, filters, shown, more=len(found) > len(shown))
+    return {**page_context(agent, filters, found), "newer": newer, "asked": filters}
 
 
-def frame(agent: Agent, asked: Filter) -> dict[str, Any]:
+def frame_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """What is around the list."""
     return {
-        "asked": asked,
-        "tags": tags_offered(agent, asked),
+        "asked": filters,
+        "tags": tags_offered(agent, filters),
         "newest_only": agent.passage_count > TAGGED,
-        "embedding": embedding(agent),
+        "embedding": embedding_progress(agent),
         "has_tools": "archival_memory_search" in agent.tools,
     }
 
 
-def tags_offered(agent: Agent, asked: Filter) -> list[tuple[str, int]]:
+def tags_offered(agent: Agent, filters: PassageFilters) -> list[tuple[str, int]]:
     """The tags of the newest passages with how often they stand there, the most frequent first.
 
     Those that are asked for come first if they are not among these.
@@ -220,10 +220,10 @@ def tags_offered(agent: Agent, asked: Filter) -> list[tuple[str, int]]:
     often = Counter(tag for tags in newest for tag in tags)
     offered = sorted(often.items(), key=lambda item: (-item[1], item[0]))[:TAGS_OFFERED]
     there = {tag for tag, _ in offered}
-    return [(tag, often[tag]) for tag in asked.tags if tag not in there] + offered
+    return [(tag, often[tag]) for tag in filters.tags if tag not in there] + offered
 
 
-def embedding(agent: Agent) -> dict[str, Any] | None:
+def embedding_progress(agent: Agent) -> dict[str, Any] | None:
     """How far the vectors are, of how many texts; None where no embedding model is set."""
     state = progress(agent)
     if state is None:
@@ -237,20 +237,23 @@ def embedding(agent: Agent) -> dict[str, Any] | None:
 
 def tab(request: Request, agent: Agent) -> dict[str, Any]:
     """The Archival tab; what a search finds is fetched by the page, as it may take its time."""
-    asked = Filter.asked_for(request)
-    return {**frame(agent, asked), **({} if asked.searches else listed(agent, asked))}
+    filters = PassageFilters.from_query(request)
+    return {
+        **frame_context(agent, filters),
+        **({} if filters.searches else list_context(agent, filters)),
+    }
 
 
 @login_required
 @require_GET
 def show(request: Request, agent_id: UUID) -> HttpResponse:
     """The list for a filter."""
-    asked = Filter.asked_for(request)
-    if asked.searches:
-        context = listed(own_agent(request, agent_id), asked)
+    filters = PassageFilters.from_query(request)
+    if filters.searches:
+        context = list_context(own_agent(request, agent_id), filters)
         return render(request, "agents/archival/_found.html", context)
     with snapshot():
-        context = listed(own_agent(request, agent_id), asked)
+        context = list_context(own_agent(request, agent_id), filters)
         return render(request, "agents/archival/_found.html", context)
 
 
@@ -258,16 +261,16 @@ def show(request: Request, agent_id: UUID) -> HttpResponse:
 @require_GET
 def older(request: Request, agent_id: UUID) -> HttpResponse:
     """The passages before `?before=<time>&id=<id>`, for scrolling down."""
-    asked = Filter.asked_for(request)
+    filters = PassageFilters.from_query(request)
     try:
         moment = parse_datetime(request.GET.get("before", ""))
     except ValueError:
         moment = None
-    before = (moment, number(request, "id")) if moment and moment.tzinfo else None
+    before = (moment, query_number(request, "id")) if moment and moment.tzinfo else None
     with snapshot():
         agent = own_agent(request, agent_id)
-        context = browsed(agent, asked, page(asked.scope(agent), before))
-        return render(request, "agents/archival/_entries.html", {**context, "asked": asked})
+        context = page_context(agent, filters, passages_page(filters.scope(agent), before))
+        return render(request, "agents/archival/_entries.html", {**context, "asked": filters})
 
 
 @login_required
@@ -283,5 +286,5 @@ def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
 def embedded(request: Request, agent_id: UUID) -> HttpResponse:
     """How far the vectors are."""
     agent = own_agent(request, agent_id)
-    context = {"agent": agent, "embedding": embedding(agent)}
+    context = {"agent": agent, "embedding": embedding_progress(agent)}
     return render(request, "agents/archival/_embedding.html", context)

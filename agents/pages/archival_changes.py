@@ -14,8 +14,15 @@ from django.views.decorators.http import require_GET
 from agents.models import Agent, Event, Passage
 from agents.models.event import snapshot
 
-from .archival import MOST_KNOWN, Entry, Filter, frame, mark, of_agent
-from .request import Request, number, own_agent
+from .archival import (
+    MOST_KNOWN,
+    PassageEntry,
+    PassageFilters,
+    frame_context,
+    passages_of,
+    resume_query,
+)
+from .request import Request, own_agent, query_number
 
 MOST_EVENTS = 100  # that a list is brought up to date by; after more it is to be shown anew
 MOST_CHANGED = 200  # passages of these
@@ -31,58 +38,60 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     be others by now. What is around the list is told also where the list has it all: one that was
     searched for anew is ahead of its frame.
     """
-    asked = Filter.asked_for(request)
+    filters = PassageFilters.from_query(request)
     with snapshot():
         agent = own_agent(request, agent_id)
-        changed = changes(agent, number(request, "after"))
+        changed = changed_since(agent, query_number(request, "after"))
         if changed is None:
-            context = {"outdated": True, "newer": asked.address(after=agent.last_seq)}
+            context = {"outdated": True, "newer": filters.address(after=agent.last_seq)}
         else:
-            context = brought(request, agent, asked, *changed)
-        context |= {"agent": agent, **frame(agent, asked)}
+            context = update_context(request, agent, filters, *changed)
+        context |= {"agent": agent, **frame_context(agent, filters)}
         return render(request, "agents/archival/_newer.html", context)
 
 
-def changes(agent: Agent, after: int) -> tuple[set[int], set[int]] | None:
+def changed_since(agent: Agent, after: int) -> tuple[set[int], set[int]] | None:
     """The passages written or deleted, and those recalled, after an event; None if very many."""
     log = agent.events.after(after).filter(kind=Event.Kind.ARCHIVAL_CHANGED)
-    told = list(log.values_list("data", flat=True)[: MOST_EVENTS + 1])
-    written = {data["passage"] for data in told if "passage" in data}
-    recalled = {key for data in told for key in data.get("recalled", ())}
-    if len(told) > MOST_EVENTS or len(written | recalled) > MOST_CHANGED:
+    events = list(log.values_list("data", flat=True)[: MOST_EVENTS + 1])
+    written = {data["passage"] for data in events if "passage" in data}
+    recalled = {key for data in events for key in data.get("recalled", ())}
+    if len(events) > MOST_EVENTS or len(written | recalled) > MOST_CHANGED:
         return None
     return written, recalled
 
 
-def brought(
-    request: Request, agent: Agent, asked: Filter, written: set[int], recalled: set[int]
+def update_context(
+    request: Request, agent: Agent, filters: PassageFilters, written: set[int], recalled: set[int]
 ) -> dict[str, Any]:
     """What brings a list up to date."""
-    rows = list(of_agent(agent).filter(pk__in=written | recalled))
-    if asked.searches:
+    rows = list(passages_of(agent).filter(pk__in=written | recalled))
+    if filters.searches:
         return {
-            "changed": [Entry.of(passage, asked.query) for passage in rows],
+            "changed": [PassageEntry.of(passage, filters.query) for passage in rows],
             "gone": written - {passage.pk for passage in rows},
             "outdated": bool(written),
-            "newer": asked.address(after=agent.last_seq),
+            "newer": filters.address(after=agent.last_seq),
         }
-    scope = asked.scope(agent)
+    scope = filters.scope(agent)
     fit = [passage for passage in rows if scope.holds(passage)]
     more = bool(request.GET.get("more"))
-    known = list(of_agent(agent).defer("text").filter(pk__in=keys(request.GET.get("known", ""))))
-    placed = places(fit, known, more)
+    known = list(
+        passages_of(agent).defer("text").filter(pk__in=ids_in(request.GET.get("known", "")))
+    )
+    placed = place_new(fit, known, more)
     inside = [passage for passage in known if scope.holds(passage)]
     inside += [passage for passage, _ in placed]
-    inside.sort(key=age, reverse=True)
+    inside.sort(key=sort_key, reverse=True)
     return {
-        "changed": [Entry.of(passage) for passage in fit],
-        "placed": [(Entry.of(passage), before) for passage, before in placed],
+        "changed": [PassageEntry.of(passage) for passage in fit],
+        "placed": [(PassageEntry.of(passage), before) for passage, before in placed],
         "gone": written - {passage.pk for passage in fit},
-        "newer": mark(agent, asked, [passage.pk for passage in inside], more),
+        "newer": resume_query(agent, filters, [passage.pk for passage in inside], more),
     }
 
 
-def places(
+def place_new(
     fit: list[Passage], known: list[Passage], more: bool
 ) -> list[tuple[Passage, Passage | None]]:
     """Which passages are new in a list, and before which known one each belongs; None: at the end.
@@ -91,16 +100,16 @@ def places(
     """
     there = {passage.pk for passage in known}
     new = [passage for passage in fit if passage.pk not in there]
-    found = [(each, next((k for k in known if age(k) < age(each)), None)) for each in new]
+    found = [(each, next((k for k in known if sort_key(k) < sort_key(each)), None)) for each in new]
     return [(each, before) for each, before in found if before or not more]
 
 
-def age(passage: Passage) -> tuple[datetime, int]:
+def sort_key(passage: Passage) -> tuple[datetime, int]:
     """What passages are sorted by."""
     return passage.created_at, passage.pk
 
 
-def keys(listed: str) -> list[int]:
+def ids_in(listed: str) -> list[int]:
     """Ids as an address lists them."""
     parts = listed.split(",")[:MOST_KNOWN]
     return [int(part) for part in parts if part.isdecimal() and len(part) < 18]

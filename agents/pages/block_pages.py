@@ -1,4 +1,4 @@
-"""Blocks by themselves: those a person owns, whoever holds them, and those they were given.
+"""Blocks by themselves: a person's own, whoever holds them, and those shared with them.
 
 The templates get a block as `shown`: in their `{% block %}`s, `block` is Django's word.
 """
@@ -24,7 +24,7 @@ from agents.models.sharing import sharing_of
 from .blocks import change_settings, edit_value, sentence
 from .forms.block import BlockForm, ShareForm
 from .history import EDITS_A_PAGE, NEWEST
-from .request import Request, number, own_block, usable_block
+from .request import Request, own_block, query_number, usable_block
 
 BEGINNING = 300  # characters of a value that the list shows
 
@@ -36,7 +36,7 @@ def index(request: Request) -> HttpResponse:
     with snapshot():
         usable = Block.objects.usable_by(request.user).defer("value")
         blocks = list(usable.annotate(begins=Left("value", BEGINNING), length=Length("value")))
-        tell_sharing(request, blocks)
+        add_sharing(request, blocks)
         context = {
             "own": [block for block in blocks if block.owner_id == request.user.pk],
             "given": [block for block in blocks if block.owner_id != request.user.pk],
@@ -45,14 +45,14 @@ def index(request: Request) -> HttpResponse:
         return render(request, "agents/blocks/index.html", context)
 
 
-def tell_sharing(request: Request, blocks: Sequence[Block]) -> None:
+def add_sharing(request: Request, blocks: Sequence[Block]) -> None:
     sharings = sharing_of(blocks, request.user.pk)
     for block in blocks:
         block.sharing = sharings[block.pk]
 
 
 @login_required
-def make(request: Request) -> HttpResponse:
+def new(request: Request) -> HttpResponse:
     """A new block, which no agent holds yet."""
     form = BlockForm(request.POST or None, instance=Block(owner=request.user))
     if request.method == "POST" and form.is_valid():
@@ -65,15 +65,15 @@ def make(request: Request) -> HttpResponse:
 @login_required
 @require_GET
 def show(request: Request, block_id: UUID) -> HttpResponse:
-    """A block: its value, who holds it, to whom it was given."""
+    """A block: its value, who holds it, with whom it is shared."""
     with snapshot():
         block = usable_block(request, block_id)
-        return render(request, "agents/blocks/block.html", of_block(request, block))
+        return render(request, "agents/blocks/block.html", block_context(request, block))
 
 
-def of_block(request: Request, block: Block, form: ShareForm | None = None) -> dict[str, Any]:
-    """What a block's page is drawn from, with a form to give it to somebody."""
-    tell_sharing(request, [block])
+def block_context(request: Request, block: Block, form: ShareForm | None = None) -> dict[str, Any]:
+    """What a block's page is drawn from, with a form to share it."""
+    add_sharing(request, [block])
     newest = block.edits.filter(version=F("block__version")).select_related("step__run__agent")
     block.newest_edit = newest.first()
     is_own = block.owner_id == request.user.pk
@@ -90,7 +90,9 @@ def of_block(request: Request, block: Block, form: ShareForm | None = None) -> d
 def value(request: Request, block_id: UUID) -> HttpResponse:
     """The editor of a block's value; see `edit_value`."""
     block = usable_block(request, block_id)
-    return refreshing(request, edit_value(request, block, reverse("block_value", args=[block.pk])))
+    return refresh_if_saved(
+        request, edit_value(request, block, reverse("block_value", args=[block.pk]))
+    )
 
 
 @login_required
@@ -98,10 +100,10 @@ def configure(request: Request, block_id: UUID) -> HttpResponse:
     """A block's settings; see `change_settings`."""
     block = usable_block(request, block_id)
     address = reverse("block_configure", args=[block.pk])
-    return refreshing(request, change_settings(request, block, address))
+    return refresh_if_saved(request, change_settings(request, block, address))
 
 
-def refreshing(request: Request, response: HttpResponse) -> HttpResponse:
+def refresh_if_saved(request: Request, response: HttpResponse) -> HttpResponse:
     """The answer of an editor; where it saved, the page, which hears no socket, loads anew."""
     if request.method == "POST" and response.status_code == 200:
         response.headers["HX-Refresh"] = "true"
@@ -114,9 +116,9 @@ def history(request: Request, block_id: UUID) -> HttpResponse:
     """The edits of a block, newest first; `?before=<id>` for older ones."""
     with snapshot():
         block = usable_block(request, block_id)
-        edits = block.edits.filter(pk__lt=number(request, "before") or NEWEST)
+        edits = block.edits.filter(pk__lt=query_number(request, "before") or NEWEST)
         found = list(edits.select_related("step__run__agent")[: EDITS_A_PAGE + 1])
-        tell_sharing(request, [block])
+        add_sharing(request, [block])
         context = {
             "shown": block,
             "edits": found[:EDITS_A_PAGE],
@@ -135,7 +137,7 @@ def restore(request: Request, block_id: UUID, version: int) -> HttpResponse:
     try:
         block.restore(version, by=Editor.person(request.user))
     except MemoryRefusal as refusal:
-        context = of_block(request, block) | {"error": sentence(refusal)}
+        context = block_context(request, block) | {"error": sentence(refusal)}
         return render(request, "agents/blocks/block.html", context, status=409)
     return redirect("block", block.pk)
 

@@ -40,7 +40,7 @@ def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
         context |= {"value": block.value, "version": block.version}
         return render(request, "agents/_block_editor.html", context)
     value = request.POST.get("value", "").replace("\r\n", "\n")
-    version, editor = as_version(request.POST.get("version", "")), Editor.person(request.user)
+    version, editor = version_sent(request.POST.get("version", "")), Editor.person(request.user)
     try:
         with transaction.atomic():
             block.only_at(version, by=editor)
@@ -53,8 +53,8 @@ def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
     return HttpResponse()  # the editor closes; the socket brings the new value
 
 
-def as_version(text: str) -> int:
-    """A version that somebody sent; -1, which none is, for what is no number."""
+def version_sent(text: str) -> int:
+    """A version as the form has it; -1, which no block has, where that is not a number."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
@@ -140,20 +140,20 @@ def new(request: Request, agent_id: UUID) -> HttpResponse:
 
 @login_required
 def attach(request: Request, agent_id: UUID) -> HttpResponse:
-    """A block there is already, the person's own or one they were given, for an agent.
+    """A block there is already, the person's own or one shared with them, for an agent.
 
     POST: `block`, its id. 404 where the person may not use it; 422 where its label is taken.
     """
     agent = own_agent(request, agent_id)
     error = ""
     if request.method == "POST":
-        block = usable_block(request, as_key(request.POST.get("block")))
+        block = usable_block(request, uuid_or_none(request.POST.get("block")))
         try:
             agent.attach(block)
             return HttpResponse()
         except (ValidationError, MemoryRefusal) as refusal:
-            said = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
-            error = as_sentence(said)
+            reason = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
+            error = as_sentence(reason)
     others = list(Block.objects.usable_by(request.user).exclude(agents=agent))
     sharings = sharing_of(others, request.user.pk)
     for block in others:
@@ -169,10 +169,10 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
     return render(request, "agents/_block_attach.html", context, status=status)
 
 
-def as_key(asked: str | None) -> UUID | None:
+def uuid_or_none(sent: str | None) -> UUID | None:
     """An id that somebody sent; None where it is none."""
     try:
-        return UUID(asked or "")
+        return UUID(sent or "")
     except ValueError:
         return None
 

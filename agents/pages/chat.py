@@ -44,16 +44,16 @@ def chat(request: Request, agent_id: UUID) -> HttpResponse:
     with snapshot():
         agent = own_agent(request, agent_id)
         run = run_of_step(agent, request.GET.get("step", ""))
-        context = chat_context(agent, run) | panel.opened(request, agent)
+        context = chat_context(agent, run) | panel.panel_context(request, agent)
         response = render(request, "agents/chat.html", context)
     return response
 
 
-def run_of_step(agent: Agent, asked: str) -> int | None:
+def run_of_step(agent: Agent, step_id: str) -> int | None:
     """The run of the step an address names, if the agent has such a step."""
-    if not asked.isdecimal() or len(asked) > 18:
+    if not step_id.isdecimal() or len(step_id) > 18:
         return None
-    return agent.runs.filter(steps=int(asked)).values_list("pk", flat=True).first()
+    return agent.runs.filter(steps=int(step_id)).values_list("pk", flat=True).first()
 
 
 def chat_context(agent: Agent, run: int | None = None) -> dict[str, Any]:

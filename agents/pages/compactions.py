@@ -32,7 +32,7 @@ def compact(request: Request, agent_id: UUID) -> HttpResponse:
 @require_GET
 def messages(request: Request, agent_id: UUID, compaction_id: int) -> HttpResponse:
     """What left the context, from the message after number `after` on."""
-    compaction = find(request, agent_id, compaction_id)
+    compaction = find_compaction(request, agent_id, compaction_id)
     after = request.GET.get("after", "")
     rows = compaction.messages().order_by("number")
     rows = rows.filter(number__gt=int(after) if after.isdecimal() and len(after) < 18 else 0)
@@ -45,7 +45,7 @@ def messages(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespon
 @login_required
 def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpResponse:
     """The summary's editor. POST: `summary`."""
-    compaction = find(request, agent_id, compaction_id)
+    compaction = find_compaction(request, agent_id, compaction_id)
     context = {"compaction": compaction, "text": compaction.summary, "error": ""}
     if request.method == "POST":
         text = request.POST.get("summary", "").replace("\r\n", "\n")
@@ -61,6 +61,6 @@ def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespons
     return render(request, "agents/_compaction_text.html", context)
 
 
-def find(request: Request, agent_id: UUID, compaction_id: int) -> Compaction:
+def find_compaction(request: Request, agent_id: UUID, compaction_id: int) -> Compaction:
     agent = own_agent(request, agent_id)
     return get_object_or_404(agent.compactions, pk=compaction_id)

@@ -69,12 +69,12 @@ def text_of(request: Request, drawn: Picture, name: str) -> HttpResponse:
     share = next((share for share in drawn.shares if share.key == name and share.size), None)
     if share is None:
         raise Http404
-    text = share.text if name not in ("messages", "tools") else in_lines(share)
+    text = share.text if name not in ("messages", "tools") else json_lines(share)
     cut = max(len(text) - LONGEST_TEXT, 0)
     return render(request, "agents/panel/_part_text.html", {"text": text[cut:], "cut": cut})
 
 
-def in_lines(share: Share) -> str:
+def json_lines(share: Share) -> str:
     """JSON as it is read: each message of the history stands in a line of its own."""
     return "\n".join(pretty(line) for line in share.text.split("\n") if line)
 
@@ -83,12 +83,12 @@ def in_lines(share: Share) -> str:
 
 
 def picture_now(agent: Agent) -> Picture:
-    context, model = sent_now(agent)
+    context, model = context_now(agent)
     template = template_of(agent.prompt_template, agent.memory_class)
     return picture(context, list(context.blocks), template, model, agent.owner_id)
 
 
-def sent_now(agent: Agent) -> tuple[Context, str]:
+def context_now(agent: Agent) -> tuple[Context, str]:
     """The context as a run that began now would have it, and the model that would answer.
 
     Asks no endpoint: where only that could say which model answers, the last step's counts.

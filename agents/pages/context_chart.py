@@ -244,7 +244,7 @@ def chart(agent: Agent) -> Chart | None:
             prompt=round(100 * step.prompt / tops, 3),
             completion=round(100 * step.completion / (most or 1), 3),
             cost=round(100 * costs[index] / (dearest or 1), 3),
-            told=told(step),
+            told=step_summary(step),
         )
         for index, step in enumerate(taken)
     ]
@@ -273,7 +273,7 @@ def levels(taken: Sequence[Taken], left: float, place: float, tops: int) -> list
     return found
 
 
-def told(step: Taken) -> str:
+def step_summary(step: Taken) -> str:
     """What a step took, in words."""
     estimated = "" if step.prompt_tokens else " (estimated)"
     words = [f"{step.prompt:,} tokens sent{estimated}", f"{step.completion:,} received"]

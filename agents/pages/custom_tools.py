@@ -48,7 +48,9 @@ def new(request: Request) -> HttpResponse:
             return redirect("tool", create(request.user, **form.changes()).pk)
         except ValidationError as error:
             form.refuse(error)
-    return render(request, "agents/tools/edit.html", page(request, form), status=status(form))
+    return render(
+        request, "agents/tools/edit.html", tool_context(request, form), status=status_of(form)
+    )
 
 
 @login_required
@@ -67,13 +69,13 @@ def edit(request: Request, tool_id: UUID) -> HttpResponse:
             overtaken = True
         except ValidationError as error:
             form.refuse(error)
-    context = page(request, form) | {
+    context = tool_context(request, form) | {
         "seen": seen.isoformat() if overtaken else request.POST.get("seen", seen.isoformat()),
         "theirs": stored_source if overtaken else None,
         "users": used_by(request.user).get(form.named, []),
         "changed_at": seen,
     }
-    code = 409 if overtaken else status(form)
+    code = 409 if overtaken else status_of(form)
     return render(request, "agents/tools/edit.html", context, status=code)
 
 
@@ -86,17 +88,17 @@ def began_from(request: Request) -> datetime:
     return moment or datetime.min
 
 
-def status(form: ToolForm) -> int:
+def status_of(form: ToolForm) -> int:
     return 422 if form.errors else 200
 
 
-def page(request: Request, form: ToolForm) -> dict[str, Any]:
+def tool_context(request: Request, form: ToolForm) -> dict[str, Any]:
     """What a tool's page is drawn from."""
     runs, off = custom.available()
     users = used_by(request.user).get(form.named, []) if form.named else []
     choices = list(Agent.objects.visible_to(request.user))
     return {
-        **reading(form),
+        **source_context(form),
         "form": form,
         "tool_id": None if form.tool._state.adding else form.tool.pk,
         "runs": runs,
@@ -107,10 +109,10 @@ def page(request: Request, form: ToolForm) -> dict[str, Any]:
     }
 
 
-def reading(form: ToolForm) -> dict[str, Any]:
-    """What is read off the source: how the model is told of it, and a form of its arguments."""
+def source_context(form: ToolForm) -> dict[str, Any]:
+    """What the source says: how the model sees the tool, and a form of its arguments."""
     if not form.is_bound:
-        return reading(ToolForm({"source": form.initial["source"]}, tool=form.tool))
+        return source_context(ToolForm({"source": form.initial["source"]}, tool=form.tool))
     form.is_valid()
     schema = form.definition.schema if form.definition else None
     return {
@@ -124,7 +126,7 @@ def reading(form: ToolForm) -> dict[str, Any]:
     }
 
 
-def find(request: Request, tool_id: UUID | None) -> Tool:
+def own_tool(request: Request, tool_id: UUID | None) -> Tool:
     """A tool of the person's own, or one to be."""
     if tool_id is None:
         return Tool(owner=request.user)
@@ -135,39 +137,39 @@ def find(request: Request, tool_id: UUID | None) -> Tool:
 @require_POST
 def read(request: Request, tool_id: UUID | None = None) -> HttpResponse:
     """What is read off a source that is being typed. POST: the tool's form, the try's form."""
-    form = ToolForm(request.POST, tool=find(request, tool_id))
-    return render(request, "agents/tools/_read.html", reading(form))
+    form = ToolForm(request.POST, tool=own_tool(request, tool_id))
+    return render(request, "agents/tools/_read.html", source_context(form))
 
 
 @login_required
 @require_POST
-def attempt(request: Request, tool_id: UUID | None = None) -> HttpResponse:
+def try_tool(request: Request, tool_id: UUID | None = None) -> HttpResponse:
     """Run a source on an agent's memory, changing nothing. POST: as `read`, and `agent`."""
-    form = ToolForm(request.POST, tool=find(request, tool_id))
+    form = ToolForm(request.POST, tool=own_tool(request, tool_id))
     form.is_valid()
-    hinders = [f for f in form.errors if f != "source" or not form.definition]  # no taken name does
-    if hinders:
-        said = [str(error) for field in hinders for error in form.errors[field]]
-        return refused(request, " ".join(said), form.line)
-    agent = chosen(request)
+    blocking = [f for f in form.errors if f != "source" or not form.definition]
+    if blocking:
+        reasons = [str(error) for field in blocking for error in form.errors[field]]
+        return refusal(request, " ".join(reasons), form.line)
+    agent = chosen_agent(request)
     if agent is None:
-        return refused(request, "Choose one of your agents, on whose memory it is tried.")
+        return refusal(request, "Choose one of your agents: the tool is tried on its memory.")
     try:
         schema = form.tool.json_schema
         arguments = ArgumentsForm(schema, request.POST).arguments()
         context = {"tried": dry_run(request.user, form.tool, agent, arguments), "agent": agent}
     except ValidationError as error:
-        return refused(request, " ".join(error.messages))
+        return refusal(request, " ".join(error.messages))
     except ToolError as error:
-        return refused(request, str(error))
+        return refusal(request, str(error))
     except LimitReached as limit:
-        answer = refused(request, str(limit), code=429)
+        answer = refusal(request, str(limit), code=429)
         answer.headers["Retry-After"] = str(limit.seconds)
         return answer
     return render(request, "agents/tools/_tried.html", context)
 
 
-def chosen(request: Request) -> Agent | None:
+def chosen_agent(request: Request) -> Agent | None:
     """The agent that was chosen, if it is the person's."""
     try:
         pk = UUID(request.POST.get("agent", ""))
@@ -176,7 +178,7 @@ def chosen(request: Request) -> Agent | None:
     return Agent.objects.visible_to(request.user).filter(pk=pk).first()
 
 
-def refused(request: Request, error: str, line: int = 0, code: int = 422) -> HttpResponse:
+def refusal(request: Request, error: str, line: int = 0, code: int = 422) -> HttpResponse:
     context = {"error": error, "line": line}
     return render(request, "agents/tools/_refusal.html", context, status=code)
 

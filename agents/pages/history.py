@@ -1,4 +1,4 @@
-"""The ledger of an agent's blocks: every edit, restored, undone, and told line by line."""
+"""The ledger of an agent's blocks: every edit, restored, undone, and who wrote each line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agents.models.event import snapshot
 from agents.models.prepared_sql import key
 
 from .blocks import sentence
-from .request import Request, held_block, number, own_agent
+from .request import Request, held_block, own_agent, query_number
 
 EDITS_A_PAGE = 30
 SHOWN_BEFORE = 4  # newer edits shown above one that is looked for
@@ -30,7 +30,7 @@ NEWEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Entry:
+class EditEntry:
     """An edit as the list shows it, with what later edits made of it."""
 
     edit: BlockEdit
@@ -59,7 +59,7 @@ class Ledger:
     only: Block | None
 
     @classmethod
-    def asked_for(cls, request: Request, agent: Agent) -> Ledger:
+    def from_query(cls, request: Request, agent: Agent) -> Ledger:
         """The ledger an address names: `?block=<id>`, or all of it."""
         blocks = agent.core_memory()
         asked = request.GET.get("block", "")
@@ -83,8 +83,8 @@ class Ledger:
         )
         shares = " UNION ALL ".join([share] * len(self.shown))
         with connection.cursor() as cursor:
-            given = [value for block in self.shown for value in (key(block), bound)]
-            cursor.execute(f"{shares} ORDER BY 1 {order} LIMIT {most}", given)
+            parameters = [value for block in self.shown for value in (key(block), bound)]
+            cursor.execute(f"{shares} ORDER BY 1 {order} LIMIT {most}", parameters)
             return [pk for (pk,) in cursor.fetchall()]
 
     def start_for(self, edit_id: int) -> int | None:
@@ -95,18 +95,18 @@ class Ledger:
         above = self._ids(">=", edit_id, "ASC", SHOWN_BEFORE + 1)
         return above[-1] if edit_id in above else None
 
-    def entries(self, ids: Iterable[int]) -> list[Entry]:
+    def entries(self, ids: Iterable[int]) -> list[EditEntry]:
         """Edits with what became of them, newest first."""
         edits = BlockEdit.objects.filter(pk__in=list(ids)).order_by("-pk")
         found = list(edits.select_related("block", "step__run__agent"))
         undos = undos_of({edit.block_id for edit in found})
         taken_back = taken_back_by(undos)
-        chains = {edit.pk: chain(edit, undos) for edit in found}
+        chains = {edit.pk: undo_chain(edit, undos) for edit in found}
         named = {taken_back[pk] for pk in chains if pk in taken_back}
         named |= {undone[-1] for undone in chains.values() if undone}
         rows = BlockEdit.plain.defer("first_value", "after").in_bulk(named)
         return [
-            Entry(
+            EditEntry(
                 edit,
                 is_current=edit.version == edit.block.version,
                 taken_back_by=rows.get(taken_back.get(edit.pk, 0)),
@@ -116,10 +116,10 @@ class Ledger:
             for edit in found
         ]
 
-    def touched_by(self, new: list[Entry], after: int) -> set[int]:
+    def touched_by(self, new: list[EditEntry], after: int) -> set[int]:
         """The edits up to `after` that newer ones have shown in another light."""
         undos = undos_of({entry.edit.block_id for entry in new})
-        touched = {pk for entry in new for pk in chain(entry.edit, undos)}
+        touched = {pk for entry in new for pk in undo_chain(entry.edit, undos)}
         first = {entry.edit.block_id: entry.edit.version for entry in new}
         for entry in new:  # newest first, so that the oldest of each block stays
             first[entry.edit.block_id] = entry.edit.version
@@ -135,11 +135,11 @@ class Ledger:
 
     def query(self, **further: int | None) -> str:
         """The part of an address that names this ledger, and more."""
-        given = {"block": self.only.pk if self.only else None, **further}
-        return urlencode({name: value for name, value in given.items() if value is not None})
+        parameters = {"block": self.only.pk if self.only else None, **further}
+        return urlencode({name: value for name, value in parameters.items() if value is not None})
 
 
-def chain(edit: BlockEdit, undos: dict[int, int]) -> list[int]:
+def undo_chain(edit: BlockEdit, undos: dict[int, int]) -> list[int]:
     """What an edit takes back, and what that took back, and so on: a redo undoes an undo."""
     undone = []
     pk = edit.undoes_id
@@ -149,7 +149,7 @@ def chain(edit: BlockEdit, undos: dict[int, int]) -> list[int]:
     return undone
 
 
-def listed(ledger: Ledger, ids: list[int]) -> dict[str, Any]:
+def list_context(ledger: Ledger, ids: list[int]) -> dict[str, Any]:
     """One page of a list: its entries, and how it goes on. `ids` may hold one too many."""
     entries = ledger.entries(ids[:EDITS_A_PAGE])
     more = len(ids) > EDITS_A_PAGE
@@ -170,13 +170,13 @@ def origins(blocks: list[Block]) -> list[tuple[Block, str]]:
 
 def tab(request: Request, agent: Agent) -> dict[str, Any]:
     """The History tab: `?block=<id>` for one block, `?edit=<id>` for the page that holds it."""
-    ledger = Ledger.asked_for(request, agent)
-    marked = number(request, "edit")
+    ledger = Ledger.from_query(request, agent)
+    marked = query_number(request, "edit")
     start = ledger.start_for(marked) if marked else None
     ids = ledger.page("<=", start or NEWEST)
     newest = ledger.page()[:1] if start else ids[:1]
     return {
-        **listed(ledger, ids),
+        **list_context(ledger, ids),
         "blocks": ledger.blocks,
         "only": ledger.only,
         "marked": marked,
@@ -191,8 +191,8 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
     """The edits `?before=<id>`, for scrolling down."""
     with snapshot():
         agent = own_agent(request, agent_id)
-        ledger = Ledger.asked_for(request, agent)
-        context = listed(ledger, ledger.page("<", number(request, "before")))
+        ledger = Ledger.from_query(request, agent)
+        context = list_context(ledger, ledger.page("<", query_number(request, "before")))
         return render(request, "agents/panel/_edits.html", context)
 
 
@@ -205,8 +205,8 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     """
     with snapshot():
         agent = own_agent(request, agent_id)
-        ledger = Ledger.asked_for(request, agent)
-        after, past = number(request, "after"), "past" in request.GET
+        ledger = Ledger.from_query(request, agent)
+        after, past = query_number(request, "after"), "past" in request.GET
         ids = ledger.page(">", after)
         if not ids:
             return HttpResponse(status=204)
@@ -239,7 +239,7 @@ def restore(request: Request, agent_id: UUID, block_id: UUID, version: int) -> H
 
 @login_required
 @require_GET
-def blamed(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+def blame_lines(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
     """Who wrote each line of a block."""
     with snapshot():
         agent, block = held_block(request, agent_id, block_id)

@@ -49,10 +49,10 @@ TABS = (
 )
 
 
-def opened(request: Request, agent: Agent) -> dict[str, Any]:
+def panel_context(request: Request, agent: Agent) -> dict[str, Any]:
     """What the panel is drawn from with the page: the tabs, and the open one's content."""
-    asked = request.GET.get("panel", "")
-    tab = next((tab for tab in TABS if tab.name == asked), None)
+    name = request.GET.get("panel", "")
+    tab = next((tab for tab in TABS if tab.name == name), None)
     query = request.GET.copy()
     for name in ("panel", "step"):
         query.pop(name, None)
@@ -60,11 +60,11 @@ def opened(request: Request, agent: Agent) -> dict[str, Any]:
         "tabs": TABS,
         "open_tab": tab.name if tab else "",
         "open_query": f"?{query.urlencode()}" if tab and query else "",
-        "open_panel": draw(request, agent, tab) if tab else "",
+        "open_panel": render_tab(request, agent, tab) if tab else "",
     }
 
 
-def draw(request: Request, agent: Agent, tab: Tab) -> str:
+def render_tab(request: Request, agent: Agent, tab: Tab) -> str:
     context = {"agent": agent, **tab.context(request, agent)}
     return render_to_string(tab.template, context, request)
 

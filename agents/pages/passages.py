@@ -26,7 +26,7 @@ def typed_text(request: Request) -> str:
 
 @login_required
 def add(request: Request, agent_id: UUID) -> HttpResponse:
-    """Put a text away. POST: `text`, `tags` as a person types them. 422 with the reason."""
+    """Store a passage. POST: `text`, `tags` as a person types them. 422 with the reason."""
     agent = own_agent(request, agent_id)
     text, typed = typed_text(request), request.POST.get("tags", "")
     context = {"address": reverse("archival_add", args=[agent.pk]), "text": text, "tags": typed}
@@ -50,9 +50,9 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         if passage is None:
-            return gone(request)
+            return not_found(request)
         context = {"text": passage.text, "tags": as_typed(passage.tags)}
-        return editor(request, about(agent, passage) | context)
+        return editor(request, passage_context(agent, passage) | context)
     context = {"text": typed_text(request), "tags": request.POST.get("tags", "")}
     passage = Passage(pk=passage_id, agent=agent)
     try:
@@ -65,9 +65,9 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
         address = reverse("archival_add", args=[agent.pk])
         return conflict(request, context | {"address": address})
     except VersionConflict:
-        return conflict(request, context | about(agent, passage))
+        return conflict(request, context | passage_context(agent, passage))
     except MemoryRefusal as refusal:
-        context |= about(agent, passage) | {"error": sentence(refusal)}
+        context |= passage_context(agent, passage) | {"error": sentence(refusal)}
         return editor(request, context, status=422)
     return HttpResponse()  # the editor closes; the socket brings the new text
 
@@ -81,29 +81,29 @@ def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     agent = own_agent(request, agent_id)
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
-        return asked_again(request, agent, passage) if passage else gone(request)
+        return confirm_delete(request, agent, passage) if passage else not_found(request)
     passage = Passage(pk=passage_id, agent=agent)
     try:
         with transaction.atomic():
             passage.only_at(request.POST.get("version", ""))
             passage.remove()
     except RowDeleted:
-        return gone(request)
+        return not_found(request)
     except VersionConflict:
-        return asked_again(request, agent, passage, changed=True)
+        return confirm_delete(request, agent, passage, changed=True)
     return HttpResponse()  # the socket takes it from the list
 
 
-def asked_again(
+def confirm_delete(
     request: Request, agent: Agent, passage: Passage, changed: bool = False
 ) -> HttpResponse:
     """Whether the passage is to be deleted."""
     address = reverse("archival_delete", args=[agent.pk, passage.pk])
-    context = about(agent, passage) | {"address": address, "changed": changed}
+    context = passage_context(agent, passage) | {"address": address, "changed": changed}
     return render(request, "agents/archival/_delete.html", context, status=409 if changed else 200)
 
 
-def about(agent: Agent, passage: Passage) -> dict[str, Any]:
+def passage_context(agent: Agent, passage: Passage) -> dict[str, Any]:
     return {
         "passage": passage,
         "version": passage.version,
@@ -122,5 +122,5 @@ def conflict(request: Request, context: dict[str, Any]) -> HttpResponse:
     return render(request, "agents/archival/_conflict.html", context, status=409)
 
 
-def gone(request: Request) -> HttpResponse:
+def not_found(request: Request) -> HttpResponse:
     return render(request, "agents/archival/_gone.html", status=404)

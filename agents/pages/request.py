@@ -48,7 +48,7 @@ def own_block(request: Request, block_id: UUID) -> Block:
     return block
 
 
-def number(request: Request, name: str) -> int:
+def query_number(request: Request, name: str) -> int:
     """A number an address names; 0 where it names none."""
-    asked = request.GET.get(name, "")
-    return int(asked) if asked.isdecimal() and len(asked) < 18 else 0
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 18 else 0

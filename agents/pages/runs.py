@@ -39,15 +39,17 @@ def send(request: Request, agent_id: UUID) -> HttpResponse:
     try:
         agent.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
     except LimitReached as limit:
-        response = refused(request, agent, text, str(limit), 429)
+        response = refuse_message(request, agent, text, str(limit), 429)
         response.headers["Retry-After"] = str(limit.seconds)
         return response
     except ValidationError as error:
-        return refused(request, agent, text, " ".join(error.messages), 422)
+        return refuse_message(request, agent, text, " ".join(error.messages), 422)
     return done(request, agent)
 
 
-def refused(request: Request, agent: Agent, text: str, error: str, status: int) -> HttpResponse:
+def refuse_message(
+    request: Request, agent: Agent, text: str, error: str, status: int
+) -> HttpResponse:
     """Why a message was not sent; without a socket, with the message, to be sent again."""
     template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
     context = {"error": error, "agent": agent, "text": text}

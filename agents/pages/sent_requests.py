@@ -16,7 +16,7 @@ from agents.memory import sent_requests
 from agents.models import Agent, Step
 from agents.models.event import snapshot
 
-from .context import sent_now
+from .context import context_now
 from .request import Request, own_agent
 
 
@@ -25,22 +25,22 @@ from .request import Request, own_agent
 def show(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
     """A step's request by sections, proven or not, compared with what would be sent now."""
     with snapshot():
-        agent, step = find(request, agent_id, step_id)
+        agent, step = find_step(request, agent_id, step_id)
         context = {
             "agent": agent,
             "step": step,
             "number": time_travel.number_of(step),
-            **compared(agent, step),
+            **comparison(agent, step),
         }
         return render(request, "agents/requests/show.html", context)
 
 
-def compared(agent: Agent, step: Step) -> dict[str, Any]:
+def comparison(agent: Agent, step: Step) -> dict[str, Any]:
     """The request and its differences; nothing where it was not kept."""
     sent = sent_requests.sent(step)
     if sent is None:
         return {"sent": None}
-    now, model = sent_now(agent)
+    now, model = context_now(agent)
     groups = compare(sent.body, sent.context.history, now.body(model), now.history)
     return {
         "sent": sent,
@@ -55,7 +55,7 @@ def compared(agent: Agent, step: Step) -> dict[str, Any]:
 def raw(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
     """The body of a step's request, byte for byte."""
     with snapshot():
-        _, step = find(request, agent_id, step_id)
+        _, step = find_step(request, agent_id, step_id)
         sent = sent_requests.sent(step)
     if sent is None:
         raise Http404
@@ -64,7 +64,7 @@ def raw(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
     return HttpResponse(sent.body, content_type="application/json", headers=headers)
 
 
-def find(request: Request, agent_id: UUID, step_id: int) -> tuple[Agent, Step]:
+def find_step(request: Request, agent_id: UUID, step_id: int) -> tuple[Agent, Step]:
     agent = own_agent(request, agent_id)
     steps = time_travel.steps_of(agent).select_related("run__agent")
     return agent, get_object_or_404(steps, pk=step_id)

@@ -1,4 +1,4 @@
-"""Blocks given to other people, where there are other people (MEMORYWEB_ACCOUNTS)."""
+"""Blocks shared with other people, where there are other people (MEMORYWEB_ACCOUNTS)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from django.views.decorators.http import require_POST
 
 from agents.models import Block, BlockShare
 
-from .block_pages import of_block
+from .block_pages import block_context
 from .forms.block import ShareForm
 from .request import Request, own_block
 
 
 @login_required
 @require_POST
-def give(request: Request, block_id: UUID) -> HttpResponse:
-    """Give a block of one's own to a person, or change how they have it.
+def share(request: Request, block_id: UUID) -> HttpResponse:
+    """Share a block of one's own with a person, or change what they may do with it.
 
     POST: `username`, `access` (read or write).
     """
     block = own_shareable(request, block_id)
     form = ShareForm(block, request.POST)
     if not form.is_valid():
-        context = of_block(request, block, form)
+        context = block_context(request, block, form)
         return render(request, "agents/blocks/block.html", context, status=422)
-    form.give()
+    form.share()
     return redirect("block", block.pk)
 
 
 @login_required
 @require_POST
-def take_back(request: Request, block_id: UUID, share_id: int) -> HttpResponse:
-    """Share a block with somebody no more."""
+def stop_sharing(request: Request, block_id: UUID, share_id: int) -> HttpResponse:
+    """Stop sharing a block with somebody."""
     block = own_shareable(request, block_id)
-    get_object_or_404(BlockShare, pk=share_id, block=block).take_back()
+    get_object_or_404(BlockShare, pk=share_id, block=block).stop()
     return redirect("block", block.pk)
 
 

@@ -64,13 +64,13 @@ def show(request: Request, agent_id: UUID, number: int) -> HttpResponse:
             if not number:
                 raise Http404
             return redirect("agent", agent.pk)
-        context = then(agent, step, number)
+        context = past_context(agent, step, number)
         if request.htmx:
             return render(request, "agents/past/_then.html", context)
         return render(request, "agents/past/show.html", context)
 
 
-def then(agent: Agent, step: Step, number: int, **more: Any) -> dict[str, Any]:
+def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str, Any]:
     """What the past is drawn from: blocks, context and transcript, as they were."""
     steps = time_travel.steps_of(agent).count()
     moment = timezone.localtime(time_travel.ended_at(step))
@@ -160,9 +160,9 @@ def transcript(agent: Agent, step: Step) -> dict[str, Any]:
 
 def runs_until(agent: Agent, step: Step) -> Any:
     """The runs up to a step's, newest first, with what was said outside their steps."""
-    said = Prefetch("messages", Message.objects.filter(step=None))
+    outside_steps = Prefetch("messages", Message.objects.filter(step=None))
     runs = Run.objects.filter(agent=agent, pk__lte=step.run_id).exclude(status=Run.Status.QUEUED)
-    return runs.order_by("-pk").prefetch_related(said, "compactions")
+    return runs.order_by("-pk").prefetch_related(outside_steps, "compactions")
 
 
 # -- fork ------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
     name = storable(request.POST.get("name", "")).strip() or fork_name(agent, number)
     if len(name) > LONGEST_NAME:
         error = f"The name has {len(name):,} characters; {LONGEST_NAME} is the most."
-        context = then(agent, step, number, fork_name=name, fork_error=error)
+        context = past_context(agent, step, number, fork_name=name, fork_error=error)
         return render(request, "agents/past/show.html", context, status=422)
     return redirect("agent", forks.fork(step, name, request.user).pk)
 

@@ -60,8 +60,8 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
         return shown
     if isinstance(tool, CustomTool):
         shown |= {"kind": "custom", "row": tool.row}
-        told = kinds & {"requires_approval", "no_approval"}
-        shown["asks_by_default"] = tool.needs_approval and not told
+        ruled = kinds & {"requires_approval", "no_approval"}
+        shown["asks_by_default"] = tool.needs_approval and not ruled
     else:
         shown["kind"] = "built in" if name in tools.names() else f"of {agent.memory_class}"
     return shown | described(tool.schema)
@@ -70,9 +70,9 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
 def calls_of(agent: Agent) -> Counter[str]:
     """How often each tool was called in the newest messages."""
     since = agent.message_count - COUNTED
-    said = agent.messages.filter(role=Message.Role.ASSISTANT, number__gt=since)
-    made = said.exclude(tool_calls=[]).values_list("tool_calls", flat=True)
-    return Counter(call["name"] for calls in made for call in calls)
+    answers = agent.messages.filter(role=Message.Role.ASSISTANT, number__gt=since)
+    calls_made = answers.exclude(tool_calls=[]).values_list("tool_calls", flat=True)
+    return Counter(call["name"] for calls in calls_made for call in calls)
 
 
 def described(function: dict[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def archival_memory_search(
     names = tuple(storable(tag).strip() for tag in tags or ())
     scope = Passages(caller.agent, since, until, names, tag_match_mode == "all")
     found = search(scope, query, checked_count(top_k, "top_k"))
-    Passage.recalled(caller.agent, [passage for passage, _ in found.rows])
+    Passage.count_recall(caller.agent, [passage for passage, _ in found.rows])
     return as_json(found, query, fields_of)
 
 

@@ -66,7 +66,7 @@ def history(ask: Ask, model: FakeOpenAI, agent: Agent, human: Block, alice: User
         summary=NASTY,
         written_by=Compaction.Author.MODEL,
     )
-    BlockShare.give(human, User.objects.create_user("carol"), can_write=True)
+    BlockShare.share(human, User.objects.create_user("carol"), can_write=True)
     Passage.insert(agent, NASTY, ["<i>travel</i>"], by=Editor.person(alice))
     Tool.from_source(alice, SOURCE)
     known = Identity.objects.create(

@@ -55,7 +55,7 @@ def lived(agent: Agent, model: FakeOpenAI, ask: Ask) -> Agent:
         reflect_every=7,
         context_window=5000,
     )
-    AgentTag.put(agent, ["maths"])
+    AgentTag.replace(agent, ["maths"])
     insert = ("archival_memory_insert", {"content": "Likes pie", "tags": ["food"]})
     append = ("core_memory_append", {"label": "human", "content": "Pie"})
     model.script(calls(append, insert), text("Noted."), text("Two."), text("Three."))

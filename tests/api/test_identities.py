@@ -164,11 +164,11 @@ def test_a_block_that_was_given_and_taken_back_is_not_shown(
 ) -> None:
     api.post("/blocks/", {"label": "team"})
     block = Block.objects.get()
-    share = BlockShare.give(block, bob, can_write=False)
+    share = BlockShare.share(block, bob, can_write=False)
     other = Api(bob)
     made = other.post("/identities/", CAREN | {"block_ids": [f"block-{block.pk}"]})
     assert made["block_ids"] == [f"block-{block.pk}"]
-    share.take_back()
+    share.stop()
     assert other.get(f"/identities/{made['id']}")["block_ids"] == []
     assert other.get(f"/identities/{made['id']}/blocks") == []
 

@@ -117,10 +117,10 @@ def test_a_block_that_was_given_may_be_read_and_written_as_it_was_given(
     block = Block.objects.create(owner=bob, label="team", value="x")
     address = f"/blocks/block-{block.pk}"
     api.get(address, expect=404)
-    BlockShare.give(block, alice, can_write=False)
+    BlockShare.share(block, alice, can_write=False)
     assert api.get(address)["value"] == "x"
     assert "read" in api.patch(address, {"value": "y"}, expect=422)["detail"][0]["msg"]
-    BlockShare.give(block, alice, can_write=True)
+    BlockShare.share(block, alice, can_write=True)
     assert api.patch(address, {"value": "y"})["value"] == "y"
     api.patch(address, {"limit": 9}, expect=403)
     api.delete(address, expect=403)

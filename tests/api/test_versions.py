@@ -106,7 +106,7 @@ def test_who_may_not_write_is_told_that_first(
     team: Block, alice: User, bob: User, settings: Settings
 ) -> None:
     settings.ACCOUNTS = True
-    BlockShare.give(team, bob, can_write=False)
+    BlockShare.share(team, bob, can_write=False)
     team.append("in Riga", by=Editor.person(alice))
     change = {"value": "Mine", "version": 0}
     told = Api(bob).patch(f"/blocks/block-{team.pk}", change, expect=422)

@@ -75,7 +75,7 @@ class Case:
 CASES = [
     Case("shared", refused=False),
     Case("not shared", shared=False),
-    Case("no longer shared", before=lambda block, _: block.shares.get().take_back()),
+    Case("no longer shared", before=lambda block, _: block.shares.get().stop()),
     Case("no longer shared, a moment ago", at_the_lock=lambda block: block.shares.all().delete()),
     Case("label taken", before=label_taken),
     Case("deleted meanwhile", at_the_lock=lambda b: Block.objects.filter(pk=b.pk).delete()),
@@ -95,7 +95,7 @@ def test_attaching_has_the_same_outcome_at_every_door(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if case.shared:
-        BlockShare.give(human, bob, can_write=False)
+        BlockShare.share(human, bob, can_write=False)
     case.before(human, bobs)
     log = Log()
     if act := case.at_the_lock:
@@ -140,7 +140,7 @@ def test_detaching_what_is_not_held_changes_nothing(
 def test_an_agent_is_made_with_a_block_only_while_that_is_shared(
     human: Block, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     at_first_lock(monkeypatch, lambda: human.shares.all().delete())
     body = {"name": "New", "block_ids": [f"block-{human.pk}"]}
     Api(bob).post("/agents/", body, expect=409)
@@ -174,7 +174,7 @@ def test_a_block_that_nobody_holds_is_deleted_at_every_door(door: str, team: Blo
 def test_a_block_that_somebody_elses_agent_holds(
     door: str, status: int, human: Block, agent: Agent, bob: User, bobs: Agent
 ) -> None:
-    BlockShare.give(human, bob, can_write=False)
+    BlockShare.share(human, bob, can_write=False)
     bobs.attach(human)
     log = Log()
     assert delete_by(door, human) == status
@@ -237,7 +237,7 @@ def test_settings_that_cannot_be_are_refused_alike(
 def test_settings_are_the_owners_alone(
     door: str, bob: User, bobs: Agent, agent: Agent, human: Block
 ) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     log = Log()
     assert settings_by(door, bob, bobs, human, description="Mine") == 403

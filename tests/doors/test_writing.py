@@ -63,7 +63,7 @@ CASES = [
         "no longer shared",
         by="bob",
         share=True,
-        once_opened=lambda b: b.shares.get().take_back(),
+        once_opened=lambda b: b.shares.get().stop(),
         refused=PEOPLE | AGENTS,
     ),
     Case(
@@ -114,7 +114,7 @@ def test_a_write_has_the_same_outcome_at_every_door(
     user, agent = cast[case.by]
     case.before(human)
     if case.share is not None:
-        BlockShare.give(human, user, can_write=case.share)
+        BlockShare.share(human, user, can_write=case.share)
         agent.attach(human)
     human.refresh_from_db()
     door: Door = DOORS[name](user, agent, request)

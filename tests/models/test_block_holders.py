@@ -46,7 +46,7 @@ def test_a_block_is_given_changed_and_taken_back(
     [
         ("nobody", "There is no person 'nobody'."),
         ("<b>", "There is no person '<b>'."),
-        ("alice", "The block is yours already; give it to somebody else."),
+        ("alice", "This block is yours already; share it with somebody else."),
         ("owner", "There is no person 'owner'."),
         ("left", "There is no person 'left'."),
         ("", "This field is required."),
@@ -76,7 +76,7 @@ def test_who_was_given_a_block_does_not_give_it_on(
     bobs_web: Client, team: Block, bob: User, alice: User
 ) -> None:
     User.objects.create_user("carol")
-    share = BlockShare.give(team, bob, can_write=True)
+    share = BlockShare.share(team, bob, can_write=True)
     assert "carol" not in shown(bobs_web.get(at("block", team)))
     before = everything()
     assert give(bobs_web, team, "carol").status_code == 404
@@ -88,7 +88,7 @@ def test_who_was_given_a_block_does_not_give_it_on(
 def test_another_blocks_share_is_not_taken_back(
     web: Client, team: Block, human: Block, bob: User
 ) -> None:
-    share = BlockShare.give(human, bob, can_write=True)
+    share = BlockShare.share(human, bob, can_write=True)
     assert web.post(at("share_take_back", team, share)).status_code == 404
     assert human.shares.exists()
 
@@ -97,7 +97,7 @@ def test_who_may_only_read_can_only_read(
     bobs_web: Client, team: Block, bob: User, bobs: Agent, alice: User
 ) -> None:
     edit = team.append("in Riga", by=Editor.person(alice))
-    BlockShare.give(team, bob, can_write=False)
+    BlockShare.share(team, bob, can_write=False)
     bobs.attach(team)
     page = bobs_web.get(at("block", team)).content.decode()
     assert "Ten people" in page
@@ -128,7 +128,7 @@ def of_block(block: Block) -> list[str]:
 def test_a_block_that_was_never_given_is_like_one_that_never_was(
     method: str, bobs_web: Client, human: Block, bob: User, bobs: Agent, alice: User
 ) -> None:
-    BlockShare.give(human, User.objects.create_user("carol"), can_write=True)
+    BlockShare.share(human, User.objects.create_user("carol"), can_write=True)
     form = {"value": "Mine", "version": "0", "username": "bob", "access": "write", "sure": "1"}
     before = everything()
     for address in of_block(human):
@@ -143,10 +143,10 @@ def test_a_block_that_was_never_given_is_like_one_that_never_was(
 def test_who_lost_a_block_can_no_longer_reach_it(
     bobs_web: Client, human: Block, bob: User, bobs: Agent
 ) -> None:
-    share = BlockShare.give(human, bob, can_write=True)
+    share = BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     edit = human.append("By Bob", by=Editor.person(bob))
-    share.take_back()
+    share.stop()
     before = everything()
     form = {"value": "Mine", "version": "1", "block": human.pk}
     below = [at(n, bobs, human) for n in ("block_edit", "block_settings", "block_detach")]
@@ -197,7 +197,7 @@ def test_what_is_no_block_is_not_attached(sent: str, web: Client, agent: Agent) 
 def test_a_given_block_is_attached_with_its_owners_name(
     bobs_web: Client, bob: User, bobs: Agent, human: Block
 ) -> None:
-    BlockShare.give(human, bob, can_write=False)
+    BlockShare.share(human, bob, can_write=False)
     assert "human alice’s, read only Name: Bob" in shown(bobs_web.get(at("block_attach", bobs)))
     bobs_web.post(at("block_attach", bobs), {"block": human.pk})
     assert bobs.core_memory() == [human]
@@ -227,10 +227,10 @@ def test_the_panel_says_who_else_has_a_block(
     second = Agent.create(alice, "Second", BasicBlockMemory())
     second.attach(human)
     assert "shared with 1 agent" in shown(web.get(at("agent", agent)))
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     panel = web.get(at("agent", agent))
-    assert "shared with 2 agents, given to 1 person" in shown(panel)
+    assert "shared with 2 agents and 1 person" in shown(panel)
     assert f'href="{at("block", human)}"' in panel.content.decode()
     assert "Held by Second, Tutor and 1 agent of other people" in shown(web.get(at("block", human)))
     page = shown(bobs_web.get(at("agent", bobs)))
@@ -256,7 +256,7 @@ def test_a_block_is_deleted_when_asked_twice(
     web: Client, bobs_web: Client, team: Block, bob: User, alice: User
 ) -> None:
     team.append("in Riga", by=Editor.person(alice))
-    BlockShare.give(team, bob, can_write=True)
+    BlockShare.share(team, bob, can_write=True)
     asked = shown(web.get(at("block_delete", team)))
     assert "its value of 18 characters and its history of 1 change." in asked
     assert "bob, whom you gave it to, will no longer have it." in asked
@@ -273,7 +273,7 @@ def test_a_block_is_deleted_when_asked_twice(
 def test_a_block_that_agents_hold_is_not_deleted(
     web: Client, agent: Agent, human: Block, bob: User, bobs: Agent, alice: User
 ) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     gone = Agent.create(alice, "Old", BasicBlockMemory())
     gone.attach(human)
@@ -294,7 +294,7 @@ def test_a_block_that_agents_hold_is_not_deleted(
 def test_the_end_of_an_agent_takes_no_block_that_somebody_else_has(
     agent: Agent, human: Block, bob: User, bobs: Agent
 ) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     agent.detach(human)
     bobs.purge()  # the last agent that holds it, but not its owner's

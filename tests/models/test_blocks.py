@@ -201,7 +201,7 @@ def test_each_write_is_a_version_and_a_row_of_the_ledger(
 
 
 def test_a_ledger_outlives_its_editor(human: Block, bob: User) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     edit = made(human.append("x", by=Editor.person(bob)))
     bob.delete()
     edit.refresh_from_db()

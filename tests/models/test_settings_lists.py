@@ -83,7 +83,7 @@ def settings_of(row: Any) -> dict[str, Any]:
 def coach(agent: Agent, model: FakeOpenAI, ask: Ask) -> Agent:
     """An agent and a block of which no setting is what a new one has; one step was taken."""
     agent.configure(**copy.deepcopy(AGENT))
-    AgentTag.put(agent, ["maths", "school"])
+    AgentTag.replace(agent, ["maths", "school"])
     block = Block.objects.create(owner=agent.owner, value='["x"]', **copy.deepcopy(BLOCK))
     agent.attach(block)
     bob = Identity.objects.create(

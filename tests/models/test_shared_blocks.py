@@ -38,30 +38,30 @@ def test_a_block_is_usable_by_its_owner_and_those_it_was_given_to(
 ) -> None:
     assert block in Block.objects.usable_by(alice)
     assert block not in Block.objects.usable_by(bob)
-    share = BlockShare.give(block, bob, can_write=False)
+    share = BlockShare.share(block, bob, can_write=False)
     assert block in Block.objects.usable_by(bob)
-    share.take_back()
+    share.stop()
     assert block not in Block.objects.usable_by(bob)
     with pytest.raises(ValidationError):
-        BlockShare.give(block, alice, can_write=True)
+        BlockShare.share(block, alice, can_write=True)
 
 
 def test_who_was_given_a_block_to_read_cannot_write_it(
     block: Block, bob: User, other: Agent
 ) -> None:
-    BlockShare.give(block, bob, can_write=False)
+    BlockShare.share(block, bob, can_write=False)
     other.attach(block)
     for by in (Editor.person(bob), Editor.person(bob, Editor.API), in_step(other)):
         with pytest.raises(MemoryRefusal, match="alice's and was shared to be read only"):
             block.append("x", by=by)
-    BlockShare.give(block, bob, can_write=True)
+    BlockShare.share(block, bob, can_write=True)
     assert block.append("From Bob", by=Editor.person(bob))
 
 
 def test_a_change_is_told_to_every_agent_that_holds_the_block(
     block: Block, agent: Agent, bob: User, other: Agent
 ) -> None:
-    BlockShare.give(block, bob, can_write=True)
+    BlockShare.share(block, bob, can_write=True)
     other.attach(block)
     edit = block.append("From Bob", by=Editor.person(bob))
     assert edit is not None
@@ -74,9 +74,9 @@ def test_a_change_is_told_to_every_agent_that_holds_the_block(
 def test_a_block_taken_back_leaves_the_other_persons_agents(
     block: Block, agent: Agent, bob: User, other: Agent
 ) -> None:
-    share = BlockShare.give(block, bob, can_write=True)
+    share = BlockShare.share(block, bob, can_write=True)
     other.attach(block)
-    share.take_back()
+    share.stop()
     assert other.core_memory() == []
     assert block in agent.core_memory()
 
@@ -94,7 +94,7 @@ def test_deleting_an_agent_leaves_blocks_that_others_hold(
 def test_the_other_holders_are_told_when_an_agent_is_deleted_and_comes_back(
     block: Block, agent: Agent, bob: User, other: Agent
 ) -> None:
-    BlockShare.give(block, bob, can_write=True)
+    BlockShare.share(block, bob, can_write=True)
     other.attach(block)
     for change in (agent.trash, agent.restore, agent.purge):
         seen = other.events.latest("seq").seq
@@ -111,7 +111,7 @@ def test_of_many_edits_at_the_same_time_none_is_lost(agent: Agent, alice: User, 
     block = agent.block("human")
     assert block is not None
     Block.objects.filter(pk=block.pk).update(value="", limit=50_000)
-    BlockShare.give(block, bob, can_write=True)
+    BlockShare.share(block, bob, can_write=True)
     second = Agent.create(bob, "Second", BasicBlockMemory())
     second.attach(block)
     writers = [Editor.person(alice), Editor.person(bob), in_step(agent), in_step(second)]

@@ -79,12 +79,12 @@ def test_a_passage_tells_who_wrote_it_in_which_step_and_how_often_it_was_recalle
     step = step_of(agent)
     Passage.insert(agent, "Tea is due", by=Editor.agent(step, "call-1"))
     assert plain(tab(web, agent)).count("never recalled") == 2
-    Passage.recalled(agent, [rex])
+    Passage.count_recall(agent, [rex])
     html = tab(web, agent)
     assert "by alice" in plain(html)
     assert "recalled 1 time, last" in plain(html)
     assert f'href="/agents/{agent.pk}/?step={step.pk}#step-{step.pk}"' in html
-    Passage.recalled(agent, [rex])
+    Passage.count_recall(agent, [rex])
     assert "recalled 2 times" in plain(tab(web, agent))
 
 

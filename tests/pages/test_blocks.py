@@ -37,8 +37,8 @@ def test_ones_own_blocks_are_listed_with_the_agents_that_hold_them(
 def test_given_blocks_are_listed_with_their_owner_and_how_they_were_given(
     bobs_web: Client, agent: Agent, human: Block, team: Block, bob: User, bobs: Agent
 ) -> None:
-    BlockShare.give(human, bob, can_write=False)
-    BlockShare.give(team, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=False)
+    BlockShare.share(team, bob, can_write=True)
     bobs.attach(team)
     page = shown(bobs_web.get(at("blocks")))
     assert "human alice’s, read only 9 / 2,000" in page
@@ -174,7 +174,7 @@ def test_kind_schema_and_asking_are_set(web: Client, team: Block) -> None:
         ({"kind": "object", "schema": "{"}, "This is not JSON:"),
         ({"kind": "object", "schema": "[]"}, "A schema must be a JSON object."),
         ({"kind": "object", "schema": '{"type": "no such"}'}, "This is not a valid JSON Schema:"),
-        ({"kind": "object", "schema": '{"a": NaN}'}, "NaN is no number in JSON"),
+        ({"kind": "object", "schema": '{"a": NaN}'}, "NaN is not a number in JSON"),
         ({"kind": "object", "schema": '{"a": 1e999}'}, "This is not JSON:"),
         ({"kind": "object", "schema": '{"\\u0000": 1}'}, "a character that cannot be stored"),
         ({"kind": "poem"}, "is not one of the available choices"),
@@ -222,7 +222,7 @@ def test_a_label_that_a_holder_has_is_refused(web: Client, human: Block, agent: 
 def test_settings_are_the_owners(
     bobs_web: Client, human: Block, agent: Agent, bob: User, bobs: Agent
 ) -> None:
-    BlockShare.give(human, bob, can_write=True)
+    BlockShare.share(human, bob, can_write=True)
     bobs.attach(human)
     before = everything()
     for address in (at("block_configure", human), at("block_settings", bobs, human)):

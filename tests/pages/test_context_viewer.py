@@ -23,7 +23,7 @@ from agents.llm.rendering import Stored, rendered
 from agents.memory.context import compile_context, sections
 from agents.models import Agent, Block, Editor, Event, Message, RequestText, Run, Step
 from agents.pages import context_chart
-from agents.pages.context import picture_now, sent_now
+from agents.pages.context import context_now, picture_now
 from agents.pages.context_chart import Picture
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
 from agents.text.diff import Work
@@ -181,17 +181,17 @@ def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(
     ask("Hello")
     Step.objects.update(model="told-before", window=12_345)
     settings.MODEL = ""
-    context, model = sent_now(agent)
+    context, model = context_now(agent)
     assert (model, context.window) == ("told-before", 12_345)
     agent.model = "gpt-4o"
-    context, model = sent_now(agent)
+    context, model = context_now(agent)
     assert (model, context.window) == ("gpt-4o", 128_000)
 
 
 def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
     first = {"tool_name": "core_memory_append", "type": "run_first"}
     agent.configure(tool_rules=[first])
-    context, _ = sent_now(agent)
+    context, _ = context_now(agent)
     assert [tool["function"]["name"] for tool in json.loads(context.tools)] == [
         "core_memory_append"
     ]
@@ -374,7 +374,7 @@ def test_a_step_whose_request_was_not_kept_says_so(agent: Agent, ask: Ask, web: 
     assert web.get(reverse("step_request_raw", args=[agent.pk, step.pk])).status_code == 404
 
 
-def test_what_would_be_sent_now_is_beside_it_with_the_differences(
+def test_what_would_be_context_now_is_beside_it_with_the_differences(
     agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
 ) -> None:
     ask("Hello")

@@ -75,7 +75,7 @@ def test_a_step_of_another_agent_is_led_to_where_it_may_be_seen(
 ) -> None:
     planner = Agent.objects.create(owner=alice if whose == "alice" else bob, name="Planner")
     if whose == "bob":
-        BlockShare.give(human, bob, can_write=True)
+        BlockShare.share(human, bob, can_write=True)
     planner.attach(human)
     step = step_of(planner, 4)
     edit = made(human.append("Likes pie", by=Editor.agent(step, "call-1")))

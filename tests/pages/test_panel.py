@@ -39,7 +39,7 @@ def test_what_is_not_open_is_not_drawn(
     def refuse(*args: Any) -> None:
         raise AssertionError("This tab is not open.")
 
-    monkeypatch.setattr(history.Ledger, "asked_for", refuse)
+    monkeypatch.setattr(history.Ledger, "from_query", refuse)
     html = web.get(reverse("agent", args=[agent.pk]), query).content.decode()
     assert re.findall(r'id="(tab-\w+)"[^>]*aria-selected="true"', html) == ["tab-memory"]
 

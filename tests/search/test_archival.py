@@ -110,7 +110,7 @@ def test_every_change_is_in_the_log_and_drawn(agent: Agent, by: Editor) -> None:
     before = agent.last_seq
     passage = Passage.insert(agent, "Rex", by=by)
     passage.edit(text="Polly", by=by)
-    Passage.recalled(agent, [passage])
+    Passage.count_recall(agent, [passage])
     passage.remove()
     events = list(Event.objects.filter(agent=agent).after(before))
     assert {event.kind for event in events} == {"archival_changed"}

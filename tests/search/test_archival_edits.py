@@ -108,7 +108,7 @@ def test_a_passage_that_was_changed_meanwhile_is_shown_beside_what_was_typed(
 
 def test_being_recalled_is_no_change_of_a_passage(agent: Agent, rex: Passage, web: Client) -> None:
     began = version(rex)
-    Passage.recalled(agent, [rex])
+    Passage.count_recall(agent, [rex])
     form = {"text": "Rex is a cat", "tags": "pets", "version": began}
     assert post(web, "archival_edit", agent.pk, rex.pk, **form)[0] == 200
 
@@ -130,7 +130,7 @@ def test_a_passage_that_was_deleted_meanwhile_can_be_put_away_as_a_new_one(
 
 
 def test_deleting_is_asked_twice(agent: Agent, rex: Passage, web: Client) -> None:
-    Passage.recalled(agent, [rex])
+    Passage.count_recall(agent, [rex])
     address = reverse("archival_delete", args=[agent.pk, rex.pk])
     html = web.get(address).content.decode()
     assert "Delete this passage for good?" in html
@@ -174,7 +174,7 @@ def test_what_was_put_away_changed_recalled_and_deleted_is_told(
     four = Passage.insert(agent, "Note 4", by=by)
     two.edit(text="Note 2, again", by=by)
     one.remove()
-    Passage.recalled(agent, [three])
+    Passage.count_recall(agent, [three])
     news = since(web, html)
     assert targets(news) == [
         f"outerMorph #passage-{four.pk}",
@@ -251,7 +251,7 @@ def test_results_of_a_search_stay_and_say_that_they_are_old(
     agent: Agent, rex: Passage, by: Editor, web: Client
 ) -> None:
     html = get(web, agent, q="dog")
-    Passage.recalled(agent, [rex])
+    Passage.count_recall(agent, [rex])
     news = since(web, html)
     assert targets(news) == [f"outerMorph #passage-{rex.pk}"]
     assert "Search again" not in plain(news)

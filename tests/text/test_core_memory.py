@@ -224,7 +224,7 @@ def guest(bobs: Agent, team: Block, bob: User) -> Agent:
     """Bob's agent with Alice's block, which tries to speak as the persona."""
     Block.objects.filter(pk=team.pk).update(value=SPEAKS)
     team.refresh_from_db()
-    BlockShare.give(team, bob, can_write=False)
+    BlockShare.share(team, bob, can_write=False)
     bobs.attach(Block.objects.create(owner=bob, label="persona", value="I am Bob's"))
     bobs.attach(team)
     return bobs

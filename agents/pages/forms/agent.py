@@ -157,7 +157,7 @@ class RulesField(forms.Field):
 
 
 def rule_of(row: dict[str, str]) -> dict[str, Any]:
-    """The rule that a row says; what it lacks is told by `wrong`."""
+    """The rule that a row says; `wrong` says what it lacks."""
     rule: dict[str, Any] = {"tool_name": row["tool"], "type": row["type"]}
     if row["type"] in WITH_CHILDREN:
         rule["children"] = [name.strip() for name in row["children"].split(",") if name.strip()]
@@ -190,7 +190,7 @@ class AgentForm(forms.ModelForm):
     )
     tool_rules = RulesField(
         required=False,
-        help_text="When a tool may be called and what follows. A row without a tool is no rule.",
+        help_text="When a tool may be called and what follows. A row without a tool is ignored.",
     )
     prompt_template = TemplateField(
         label="Core memory is compiled as",

@@ -1,4 +1,4 @@
-"""Forms of blocks: made, set up, given to people, and the first ones of a new agent."""
+"""Forms of blocks: made, set up, shared, and the first ones of a new agent."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ class SchemaField(forms.JSONField):
         if value in self.empty_values:
             return None
         try:
-            given = json.loads(value, parse_constant=_no_number)
-            json.dumps(given, allow_nan=False)
+            parsed = json.loads(value, parse_constant=_no_number)
+            json.dumps(parsed, allow_nan=False)
         except (ValueError, RecursionError) as error:
             raise ValidationError(f"This is not JSON: {error}.") from None
-        if any(NO_TEXT.search(text) for text in texts_in(given)):
+        if any(NO_TEXT.search(text) for text in texts_in(parsed)):
             raise ValidationError("This holds a character that cannot be stored; leave it out.")
-        return given
+        return parsed
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         return data
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
-def texts_in(given: Any) -> Iterable[str]:
+def texts_in(parsed: Any) -> Iterable[str]:
     """All strings in a JSON value, names of objects too."""
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, dict):
-        for name, value in given.items():
+    if isinstance(parsed, str):
+        yield parsed
+    elif isinstance(parsed, dict):
+        for name, value in parsed.items():
             yield name
             yield from texts_in(value)
-    elif isinstance(given, list):
-        for value in given:
+    elif isinstance(parsed, list):
+        for value in parsed:
             yield from texts_in(value)
 
 
@@ -110,7 +110,7 @@ class BlockSettingsForm(KindForm):
 
 
 class ShareForm(forms.Form):
-    """To whom a block is given, and how."""
+    """With whom a block is shared, and how."""
 
     username = forms.CharField(
         label="Name of the person",
@@ -133,14 +133,14 @@ class ShareForm(forms.Form):
         if self.person is None:
             raise ValidationError(f"There is no person '{name}'.")
         if self.person.pk == self.block.owner_id:
-            raise ValidationError("The block is yours already; give it to somebody else.")
+            raise ValidationError("This block is yours already; share it with somebody else.")
         return name
 
-    def give(self) -> BlockShare:
-        """Give the block to the person."""
+    def share(self) -> BlockShare:
+        """Share the block with the person."""
         assert self.person is not None
         can_write = self.cleaned_data["access"] == "write"
-        return BlockShare.give(self.block, self.person, can_write=can_write)
+        return BlockShare.share(self.block, self.person, can_write=can_write)
 
 
 class BaseNewBlocks(forms.BaseFormSet):

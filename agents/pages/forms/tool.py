@@ -134,9 +134,9 @@ class ToolForm(forms.Form):
         found = error.error_dict if hasattr(error, "error_dict") else {"": error.error_list}
         for name, errors in found.items():
             field = name if name in self.fields else "source"
-            said = errors if name != NON_FIELD_ERRORS else [ValidationError(self.taken())]
+            phrases = errors if name != NON_FIELD_ERRORS else [ValidationError(self.taken())]
             if field not in self.errors or field != "source":
-                self.add_error(field, said)
+                self.add_error(field, phrases)
 
     def taken(self) -> str:
         return f"You have a tool '{self.tool.name}' already; give this function another name."
@@ -219,21 +219,21 @@ class RulesForm(forms.Form):
         """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it, and
         so do those about a tool's return, which no form makes."""
         given = self.cleaned_data
-        wanted: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
+        rules_by_kind: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
         stored = {rule["type"]: rule for rule in self.stored}
-        if self.by_default and "requires_approval" not in wanted:
-            wanted["no_approval"] = {}
+        if self.by_default and "requires_approval" not in rules_by_kind:
+            rules_by_kind["no_approval"] = {}
         elif self.by_default and "requires_approval" not in stored:
-            del wanted["requires_approval"]  # the tool itself says it
+            del rules_by_kind["requires_approval"]  # the tool itself says it
         for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
             if given[field]:
-                wanted[kind] = {"children": given[field]}
+                rules_by_kind[kind] = {"children": given[field]}
         if given["max_count_limit"]:
-            wanted["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
+            rules_by_kind["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
         by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
         return by_return + [
             {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
-            for kind, more in wanted.items()
+            for kind, more in rules_by_kind.items()
         ]
 
 
@@ -252,20 +252,20 @@ def children(rules: list[Rule], kind: str) -> list[str]:
 def in_words(rules: list[Rule]) -> list[str]:
     """A tool's rules as a person says them."""
     kinds = {rule["type"] for rule in rules}
-    said = [TYPES[kind] for kind in (*PLAIN, "no_approval") if kind in kinds]
+    phrases = [TYPES[kind] for kind in (*PLAIN, "no_approval") if kind in kinds]
     if limit := most(rules):
-        said.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
+        phrases.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
     for kind, words in FOLLOWED.items():
         if named := children(rules, kind):
-            said.append(f"{words} {' or '.join(named)}")
-    return said + [by_return(rule) for rule in rules if rule["type"] == "conditional"]
+            phrases.append(f"{words} {' or '.join(named)}")
+    return phrases + [by_return(rule) for rule in rules if rule["type"] == "conditional"]
 
 
 def by_return(rule: Rule) -> str:
     """A rule about a tool's return, as a person says it."""
-    said = [f"{child} after “{each}”" for each, child in rule["child_output_mapping"].items()]
+    phrases = [f"{child} after “{each}”" for each, child in rule["child_output_mapping"].items()]
     if default := rule.get("default_child"):
-        said.append(f"else {default}")
+        phrases.append(f"else {default}")
     elif rule.get("require_output_mapping"):
-        said.append("else the run fails")
-    return f"is followed by {', '.join(said)}"
+        phrases.append("else the run fails")
+    return f"is followed by {', '.join(phrases)}"
