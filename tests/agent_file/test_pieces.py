@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents.agent_file import AgentFileError, export_agent, import_agent, importing, limits, rows
 from agents.models import Agent, Block, BlockEdit, Compaction, Message, Passage, Run, Step, Tool
 from agents.models.agent_queryset import UNFINISHED
-from tests.support.agent_file_samples import SOURCE, noted, sample
+from tests.support.agent_file_samples import SOURCE, sample, small_file
 from tests.support.api_client import Api
 
 STORED = (Agent, Block, BlockEdit, Compaction, Message, Passage, Run, Step, Tool)
@@ -22,28 +22,6 @@ STORED = (Agent, Block, BlockEdit, Compaction, Message, Passage, Run, Step, Tool
 
 def counts() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in STORED}
-
-
-def message(number: int, text: str = "Hello") -> dict[str, Any]:
-    role = "assistant" if number % 2 else "user"
-    return {"type": "message", "role": role, "content": text, "id": f"message-{number}"}
-
-
-def file(messages: int = 4, blocks: int = 2) -> dict[str, Any]:
-    agent = {
-        "id": "agent-0",
-        "name": "Big",
-        "agent_type": "letta_v1_agent",
-        "messages": [message(number) for number in range(messages)],
-        "block_ids": [f"block-{number}" for number in range(blocks)],
-        "tool_ids": ["tool-0"],
-    }
-    held = [{"id": f"block-{n}", "label": f"b{n}", "value": f"V{n}"} for n in range(blocks)]
-    tool = {"id": "tool-0", "name": "look_up_book", "source_code": SOURCE, "tool_type": "custom"}
-    return {"agents": [agent], "blocks": held, "tools": [tool]}
-
-
-# -- checked before anything is written ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,7 +55,7 @@ def file(messages: int = 4, blocks: int = 2) -> dict[str, Any]:
 def test_a_file_that_holds_too_much_is_refused_by_what_and_how_much(
     change: Callable[[dict[str, Any]], None], said: str, alice: User
 ) -> None:
-    given = file()
+    given = small_file()
     change(given)
     with pytest.raises(AgentFileError, match=said):
         import_agent(alice, given)
@@ -92,7 +70,7 @@ def test_nothing_is_written_before_all_of_a_file_was_checked(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last thing in the file is wrong; no transaction is begun before that is seen."""
-    given = file()
+    given = small_file()
     given["memoryweb"] = {"version": 1, "agents": {"agent-0": {"passages": [{"text": " "}]}}}
     monkeypatch.setattr(rows, "piece", None)
     monkeypatch.setattr(importing, "piece", None)
@@ -135,7 +113,7 @@ def test_between_the_pieces_others_write_and_see_nothing_of_it(
         Agent.objects.purge_expired()  # leaves it be, as it only began
 
     halfway.append(look)
-    made = import_agent(alice, file(messages=1000, blocks=60)).agent
+    made = import_agent(alice, small_file(messages=1000, blocks=60)).agent
     assert seen == {0}
     assert agents.count(1) > 10
     assert made in Agent.objects.visible_to(alice)
@@ -158,7 +136,7 @@ def test_an_import_that_fails_halfway_leaves_nothing(
 
     halfway.append(fail)
     with pytest.raises(OSError, match="full"):
-        import_agent(alice, file(messages=600))
+        import_agent(alice, small_file(messages=600))
     assert not any(counts().values())
 
 
@@ -173,7 +151,7 @@ def test_what_a_killed_import_left_is_deleted_with_what_is_past_keeping(
     halfway.append(die)
     monkeypatch.setattr(importing, "discard", lambda agents: None)  # the process is gone
     with pytest.raises(KeyboardInterrupt):
-        import_agent(alice, file())
+        import_agent(alice, small_file())
     assert counts()["Agent"] == 1
     assert counts()["Block"] > 0
     Agent.objects.purge_expired()
@@ -203,7 +181,7 @@ def test_a_tool_that_somebody_makes_meanwhile_is_not_overwritten(
         Tool.from_source(alice, SOURCE.replace("Look a", "See a"))
 
     with pytest.raises(AgentFileError, match="'look_up_book' was made at the same moment"):
-        import_agent(alice, file(), allow_tools=meanwhile)
+        import_agent(alice, small_file(), allow_tools=meanwhile)
     assert "See a" in Tool.objects.get().source
     assert not Agent.objects.exists()
 
@@ -211,121 +189,14 @@ def test_a_tool_that_somebody_makes_meanwhile_is_not_overwritten(
 def test_one_file_is_imported_at_a_time(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "SECONDS_TO_WAIT", 0.0)
     with importing.importing, pytest.raises(AgentFileError, match="Another agent file"):
-        import_agent(alice, file())
-    assert import_agent(alice, file())
+        import_agent(alice, small_file())
+    assert import_agent(alice, small_file())
 
 
 def test_the_limits_are_no_smaller_than_what_an_agent_here_may_have(alice: User) -> None:
-    most = file(blocks=limits.MOST_BLOCKS)
+    most = small_file(blocks=limits.MOST_BLOCKS)
     made = import_agent(alice, most).agent
     assert len(import_agent(alice, export_agent(made)).agent.core_memory()) == limits.MOST_BLOCKS
-
-
-# -- what can be sent again, and what came with a server -------------------------------------------
-
-
-def called(*ids: str, name: str = "look_up_book") -> dict[str, Any]:
-    """A file in which tools were called under these ids, one after the other."""
-    given = file(messages=0)
-    for number, key in enumerate(ids):
-        call = {"id": key, "type": "function", "function": {"name": name, "arguments": "{"}}
-        asked = message(2 * number + 1) | {"tool_calls": [call]}
-        answer = {
-            "type": "message",
-            "role": "tool",
-            "content": f"Return {number}",
-            "id": f"t{number}",
-        }
-        given["agents"][0]["messages"] += [asked, answer | {"tool_call_id": key}]
-    return given
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        ["call_1", "call_1", "call_1"],
-        ["x" * 41, "x" * 41, "x" * 200],
-        ["functions.look:0", "functions.look:1", "ü"],
-        ["x" * 40, "x" * 40, "x" * 40],
-        ["call_1", "call_1_2", "call_1"],
-    ],
-)
-def test_ids_of_calls_become_such_that_any_endpoint_takes_them(ids: list[str], alice: User) -> None:
-    imported = import_agent(alice, called(*ids))
-    asked = [
-        call for each in imported.agent.messages.filter(role="assistant") for call in each.calls()
-    ]
-    returns = list(imported.agent.messages.filter(role="tool"))
-    here = [call.id for call in asked]
-    assert len(set(here)) == len(ids)
-    assert all(key.replace("_", "").isalnum() and key.isascii() and len(key) <= 40 for key in here)
-    assert [(each.tool_call_id, each.content) for each in returns] == [
-        (key, f"Return {number}") for number, key in enumerate(here)
-    ]
-    assert [call.arguments for call in asked] == ["{"] * 3  # stored as it was said
-    assert noted(imported.notes, "got another id here")
-
-
-def test_many_calls_under_one_id_are_told_apart_at_once(alice: User) -> None:
-    imported = import_agent(alice, called(*["call"] * 3000))
-    ids = imported.agent.messages.filter(role="tool").values_list("tool_call_id", flat=True)
-    assert len(set(ids)) == 3000
-
-
-@pytest.mark.parametrize(
-    ("name", "here"), [("look up.book!", "look_up_book_"), ("x" * 65, "x" * 64), ("§", "_")]
-)
-def test_names_of_calls_become_such_that_any_endpoint_takes_them(
-    name: str, here: str, alice: User
-) -> None:
-    imported = import_agent(alice, called("call_1", name=name))
-    (asked,) = imported.agent.messages.filter(role="assistant")
-    assert [call.name for call in asked.calls()] == [here]
-    assert noted(imported.notes, "names that no endpoint takes")
-
-
-def test_what_edited_a_block_is_found_under_the_new_id(agent: Agent, bob: User) -> None:
-    given = export_agent(agent)
-    block = given["memoryweb"]["agents"]["agent-0"]["blocks"]["block-0"]
-    block["edits"] = [{"after": "New", "step": 0, "tool_call_id": "a.b"}]
-    given["blocks"][0]["value"] = "New"
-    call = {"id": "a.b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    given["agents"][0]["messages"].append(message(1) | {"tool_calls": [call]})
-    run = {"kind": "message", "text": "", "status": "done", "reason": "end_turn", "role": "user"}
-    its = given["memoryweb"]["agents"]["agent-0"]
-    its["runs"] = [run | {"steps": [{"status": "done"}]}]
-    its["messages"] = [{"id": "message-1", "run": 0, "step": 0}]
-    made = import_agent(bob, given).agent
-    (asked,) = made.messages.filter(role="assistant")
-    edit = BlockEdit.objects.get(step__run__agent=made)
-    assert edit.tool_call_id == asked.calls()[0].id != "a.b"
-
-
-@pytest.mark.parametrize("kind", ["letta_core", "letta_memory_core", "letta_sleeptime_core"])
-def test_a_tool_of_a_server_stays_built_in_though_its_source_is_in_the_file(
-    kind: str, alice: User
-) -> None:
-    given = file()
-    source = SOURCE.replace("look_up_book", "send_message")
-    given["tools"][0] |= {"name": "send_message", "source_code": source, "tool_type": kind}
-    assert import_agent(alice, given, overwrite_tools=True).agent.tools == ["send_message"]
-    given["tools"][0] |= {"name": "open_files"}
-    imported = import_agent(alice, given)
-    assert imported.agent.tools == []
-    assert noted(imported.notes, "open_files", "part of the server")
-    assert not Tool.objects.exists()
-
-
-def test_no_file_takes_the_approval_from_a_tool_that_needs_it(alice: User) -> None:
-    Tool.from_source(alice, SOURCE, default_requires_approval=True)
-    given = file()
-    given["tools"][0] |= {
-        "source_code": SOURCE.replace("Look a", "See a"),
-        "default_requires_approval": False,
-    }
-    import_agent(alice, given, overwrite_tools=True)
-    assert "See a" in Tool.objects.get().source
-    assert Tool.objects.get().default_requires_approval
 
 
 def test_the_projects_own_samples_are_imported_as_before(alice: User) -> None:

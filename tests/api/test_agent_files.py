@@ -28,12 +28,6 @@ LOOK_UP = '''def look_up_book(title: str) -> str:
 '''
 
 
-@pytest.fixture
-def api(settings: Settings, alice: User) -> Api:
-    settings.ACCOUNTS = True
-    return Api(alice)
-
-
 def upload(
     api: Api, raw: bytes | str | None = None, *, expect: int = 200, query: str = "", **more: Any
 ) -> Any:

@@ -10,18 +10,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from pytest_django import Settings
 
 from agents.api.built_in_tools import BASE_TOOLS
 from agents.models import Agent, Event, Message
 from tests.support.api_client import NOWHERE, PUSH, Api, execute_at_once
 from tests.support.fake_openai import FakeOpenAI, text
-
-
-@pytest.fixture
-def api(settings: Settings, alice: User) -> Api:
-    settings.ACCOUNTS = True
-    return Api(alice)
 
 
 def names(agent: dict[str, Any]) -> list[str]:

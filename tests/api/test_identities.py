@@ -8,18 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from pytest_django import Settings
 
 from agents.models import Agent, Block, BlockShare, Identity
 from tests.support.api_client import NOWHERE, Api
 
 CAREN = {"identifier_key": "user-7", "name": "Caren", "identity_type": "user"}
-
-
-@pytest.fixture
-def api(settings: Settings, alice: User) -> Api:
-    settings.ACCOUNTS = True
-    return Api(alice)
 
 
 def keys(listed: list[dict[str, Any]]) -> list[str]:

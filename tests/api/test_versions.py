@@ -14,12 +14,6 @@ from agents.models import Agent, Block, BlockShare, Editor, VersionConflict
 from tests.support.api_client import Api
 
 
-@pytest.fixture
-def api(settings: Settings, alice: User) -> Api:
-    settings.ACCOUNTS = True
-    return Api(alice)
-
-
 @pytest.fixture(params=["by itself", "of an agent"])
 def address(request: pytest.FixtureRequest, agent: Agent, human: Block) -> str:
     """The same block, at both of its addresses."""

@@ -12,6 +12,7 @@ from django.test import Client
 from agents.models import Run, Token
 from agents.runs import engine
 from agents.runs.loop import run_agent
+from tests.support.fake_openai import FakeOpenAI, calls, text_and_calls
 
 SCOPES = ["read", "chat", "write", "tools"]
 PUSH = '''
@@ -102,3 +103,20 @@ def execute_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         run_agent(run.pk)
 
     monkeypatch.setattr(engine, "submit", submit)
+
+
+def say(message: str) -> Any:
+    """A model's answer that calls send_message."""
+    return calls(("send_message", {"message": message}))
+
+
+def kinds(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["message_type"] for message in messages]
+
+
+def chat(api: Api, path: str, model: FakeOpenAI, count: int) -> list[str]:
+    """Some exchanges; the ids of all messages, the system message and then from the oldest on."""
+    for number in range(count):
+        model.script(text_and_calls(f"think {number}", ("send_message", {"message": f"a{number}"})))
+        api.post(f"{path}/messages", {"input": f"q{number}"})
+    return [message["id"] for message in api.get(f"{path}/messages?order=asc&limit=1000")]
