@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fake_openai import FakeOpenAI, calls, gated, text
-from tests.support.hosted_services import own_postgres
+from tests.support.own_postgres import own_postgres
 from tests.support.server import eventually
 from tests.support.site import Site, own_site
 

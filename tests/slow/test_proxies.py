@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import free_port
 from tests.support.proxies import caddy, certificate, nginx
-from tests.support.server import MemoryWeb, free_port
+from tests.support.server import MemoryWeb
 from tests.support.visitor import Visitor, code_of_the_end, say
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.server import eventually, free_port
+from tests.support.processes import free_port
+from tests.support.server import eventually
 
 FOLDERS = "client_body proxy fastcgi uwsgi scgi".split()  # noqa: SIM905 # nginx wants them all
 

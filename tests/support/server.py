@@ -12,27 +12,23 @@ It always serves from SQLite, whatever DATABASE_URL the tests were started with.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
-from uuid import uuid4
-
-from websockets.sync.client import connect
-from websockets.typing import Origin
 
 from tests.support.fake_openai import FakeOpenAI
+from tests.support.processes import free_port
+from tests.support.socket_page import Page
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,7 +192,7 @@ class MemoryWeb:
 
     def page(self, agent: str, after: int = 0) -> Page:
         """A page of the agent, as far as the server can tell."""
-        return Page(self, agent, after)
+        return Page(self.url, agent, after)
 
     # -- what is stored --------------------------------------------------------------------------
 
@@ -245,57 +241,6 @@ class MemoryWeb:
         assert answer.status == 200
 
 
-class Page:
-    """A socket that follows one agent: what a browser's page says and hears."""
-
-    def __init__(self, server: MemoryWeb, agent: str, after: int) -> None:
-        self.agent = agent
-        self.seen: list[tuple[int, str]] = []
-        """`(seq, fragments)` of each event."""
-        self._open = ExitStack()
-        address, origin = f"ws://127.0.0.1:{server.port}/ws/", Origin(server.url)
-        self._socket = self._open.enter_context(connect(address, origin=origin, max_size=None))
-        self.say(command="follow", agent=agent, after=after)
-
-    def say(self, **command: Any) -> None:
-        self._socket.send(json.dumps(command))
-
-    def send(self, text: str, key: str = "") -> str:
-        """Send a message and wait until the server says that it is stored; its key."""
-        key = key or uuid4().hex
-        self.say(command="send", agent=self.agent, text=text, key=key)
-        next(frame for frame in self.frames() if frame.get("accepted") == key)
-        return key
-
-    def frames(self, within: float = 30.0) -> Iterator[dict[str, Any]]:
-        """What the server says, as it says it; every event is acknowledged."""
-        while True:
-            frame = json.loads(self._socket.recv(timeout=within))
-            if seq := frame.get("seq"):
-                self.seen.append((seq, frame["content"]))
-                self.say(command="ack", seq=seq)
-            yield frame
-
-    def wait_for(self, words: str) -> None:
-        """Wait until an event's fragments hold these words."""
-        if not any(words in content for _, content in self.seen):
-            next(f for f in self.frames() if f.get("seq") and words in f["content"])
-
-    def wait_until(self, seq: int) -> None:
-        """Wait until it has seen the agent's log up to there."""
-        if not self.seen or self.seen[-1][0] < seq:
-            next(frame for frame in self.frames() if frame.get("seq", 0) >= seq)
-
-    def close(self) -> None:
-        self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-
 def key_of(agent: str) -> str:
     """A UUID as SQLite has it."""
     return agent.replace("-", "")
@@ -303,10 +248,3 @@ def key_of(agent: str) -> str:
 
 def dashed(key: str) -> str:
     return "-".join((key[:8], key[8:12], key[12:16], key[16:20], key[20:]))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
