@@ -98,7 +98,7 @@ def _step(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     if step := rows.get("step"):
         return {"step": step, **status_of(agent, step.run, step)}
     step = Step.objects.select_related("run").filter(run__agent=agent, pk=data["step"]).first()
-    return {"step": step, **_latest(agent, step.run)} if step else None
+    return {"step": step, **page_status(agent)} if step else None
 
 
 def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
