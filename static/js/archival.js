@@ -2,7 +2,9 @@
 // the keyboard stays where it was when an editor closes.
 (() => {
   let asking = false; // something was typed or ticked whose list has not come yet
+  let missed = ""; // what happened meanwhile, which that list may not know of: the kind of event
   document.addEventListener("input", (event) => { if (event.target.closest("#archival-search")) asking = true; });
+  document.addEventListener("memoryweb:event", ({ detail }) => { if (asking && detail.kind === "archival_changed") missed = detail.kind; });
 
   const follow = (found, panel) => {
     const wanted = new URLSearchParams(found.dataset.query);
@@ -25,7 +27,11 @@
     const found = document.getElementById("archival-found");
     const panel = found?.closest("[role=tabpanel]");
     if (!panel || panel.hidden) return;
-    if (target === found) asking = false;
+    if (target === found) {
+      asking = false;
+      if (missed) document.dispatchEvent(new CustomEvent("memoryweb:event", { detail: { kind: missed } }));
+      missed = "";
+    }
     if (!asking && found.dataset.query !== undefined) follow(found, panel);
     const closed = target instanceof Element && target.matches(".block-editor:empty");
     if (closed && document.activeElement === document.body) target.closest(".kept")?.focus();

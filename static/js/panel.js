@@ -29,12 +29,17 @@
     element.removeAttribute("aria-busy");
     if (mine.again) await load(element);
   };
-  const fetched = async (element, { url }, signal) => {
+  const fetched = async (element, mine, signal) => {
+    const { url } = mine;
     try {
       const response = await fetch(url, { headers: { "HX-Request": "true" }, signal });
       if (!response.ok || response.redirected) throw new Error(response.statusText);
       const text = await response.text();
-      if (!text || element.dataset.live !== url) return; // nothing new, or drawn anew meanwhile
+      if (element.dataset.live !== url) { // drawn anew meanwhile, perhaps from before the event
+        mine.again = !element.matches("[role=tabpanel]");
+        return;
+      }
+      if (!text) return; // nothing new
       await htmx.swap({ sourceElement: element, target: element, text, swap: element.dataset.swap ?? "innerMorph" });
     } catch {
       if (signal.aborted) return;

@@ -116,6 +116,11 @@ def model(fake_model: FakeOpenAI) -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture
+def agent(server: MemoryWeb) -> str:
+    return server.make_agent("Tutor", human="Name: Bob")
+
+
+@pytest.fixture
 def chat(context: BrowserContext, server: MemoryWeb) -> Chat:
     """Open the page of an agent; back when its socket listens."""
 
@@ -129,6 +134,13 @@ def chat(context: BrowserContext, server: MemoryWeb) -> Chat:
         return page
 
     return open_page
+
+
+def converse(server: MemoryWeb, agent: str, model: FakeOpenAI, words: str, *answers: Any) -> None:
+    """An exchange by plain POST, as another page would have it; back when the run has ended."""
+    model.script(*answers)
+    server.post(f"/agents/{agent}/messages/", text=words, key=words)
+    eventually(lambda: server.is_idle(agent))
 
 
 def caught_up(page: Page, server: MemoryWeb, agent: str) -> None:
@@ -174,8 +186,14 @@ def say(page: Page, words: str) -> None:
     expect(composer(page)).to_have_value("")
 
 
+def follow(page: Page, link: Locator) -> None:
+    """Click what leads to another page, and wait until the scripts of that page are there."""
+    with page.expect_navigation():
+        link.click()
+
+
 def make_agent(page: Page, name: str) -> None:
     """Make an agent by the form, as it stands but for its name."""
     page.get_by_role("textbox", name="Name", exact=True).fill(name)
-    button(page, "Make the agent").click()
+    follow(page, button(page, "Make the agent"))
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import block, button, log, make_agent, say, status
+from tests.browser.conftest import block, button, follow, log, make_agent, say, status
 from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
@@ -120,7 +120,7 @@ def call_a_tool_of_ones_own(page: Page) -> None:
 
 
 def travel_and_fork(page: Page) -> None:
-    page.get_by_role("link", name="Time travel", exact=True).click()
+    follow(page, page.get_by_role("link", name="Time travel", exact=True))
     slider = page.get_by_role("slider", name="Time travel")
     slider.fill("1")
     then = page.get_by_role("region", name="Core memory as it was")
@@ -129,7 +129,7 @@ def travel_and_fork(page: Page) -> None:
     expect(then).not_to_contain_text("water the garden")
     page.get_by_text("Fork from here").click()
     page.get_by_role("textbox", name="Name of the new agent").fill("Before it all")
-    button(page, "Make the fork").click()
+    follow(page, button(page, "Make the fork"))
     expect(page.get_by_role("heading", name="Before it all", level=1)).to_be_visible()
     expect(block(page)).to_contain_text("Likes cherry pie")
     expect(block(page)).not_to_contain_text("water the garden")

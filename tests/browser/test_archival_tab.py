@@ -2,78 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from urllib.parse import parse_qs
-
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import Chat, button, caught_up
-from tests.browser.test_panel import converse, open_at, panel, queries, tab
+from tests.browser.conftest import Chat, button, caught_up, converse
+from tests.browser.panels import (
+    archival,
+    delete,
+    edit,
+    editor,
+    open_at,
+    passage,
+    passages,
+    put_away,
+    tab,
+    texts,
+)
 from tests.support.fake_openai import FakeOpenAI, calls, text
-from tests.support.server import MemoryWeb, eventually
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def agent(server: MemoryWeb) -> str:
-    return server.make_agent("Tutor", human="Name: Bob")
-
-
-def put_away(server: MemoryWeb, agent: str, said: str, tags: str = "") -> None:
-    assert server.post(f"/agents/{agent}/archival/add/", text=said, tags=tags).status == 200
-
-
-def key_of(server: MemoryWeb, said: str) -> int:
-    pk: int = server.one("SELECT max(id) FROM agents_passage WHERE text = ?", said)
-    return pk
-
-
-def edit(server: MemoryWeb, agent: str, said: str, now: str, tags: str = "") -> int:
-    """Change a passage by hand, as another page would; the status."""
-    pk = key_of(server, said)
-    when = server.one("SELECT updated_at FROM agents_passage WHERE id = ?", pk)
-    version = when.replace(" ", "T") + "+00:00"
-    path = f"/agents/{agent}/archival/{pk}/"
-    return server.post(path, text=now, tags=tags, version=version).status
-
-
-def delete(server: MemoryWeb, agent: str, said: str) -> None:
-    pk = key_of(server, said)
-    when = server.one("SELECT updated_at FROM agents_passage WHERE id = ?", pk)
-    path = f"/agents/{agent}/archival/{pk}/delete/"
-    assert server.post(path, version=when.replace(" ", "T") + "+00:00").status == 200
-
-
-def archival(page: Page) -> Locator:
-    return panel(page, "Archival")
-
-
-def passages(page: Page) -> Locator:
-    """Those that are to be seen."""
-    return archival(page).locator(".kept:visible")
-
-
-def passage(page: Page, said: str) -> Locator:
-    return passages(page).filter(has_text=said)
-
-
-def texts(page: Page) -> list[str]:
-    return page.locator(".kept:visible .kept-text").all_inner_texts()
-
-
-def search_box(page: Page) -> Locator:
-    return archival(page).get_by_role("searchbox")
-
-
-def searched(page: Page) -> str:
-    """What the address says is searched for."""
-    return parse_qs(queries(page)[1:]).get("q", [""])[0]
-
-
-def editor(scope: Page | Locator, name: str) -> Locator:
-    return scope.get_by_role("textbox", name=name)
 
 
 def test_what_the_agent_puts_away_shows_with_its_step_and_its_recalls(
@@ -84,7 +32,7 @@ def test_what_the_agent_puts_away_shows_with_its_step_and_its_recalls(
     tab(page, "Archival").click()
     expect(archival(page)).to_contain_text("Nothing is put away yet")
     insert = ("archival_memory_insert", {"content": "Rex is a dog", "tags": ["pets"]})
-    converse(server, agent, model, "1", calls(insert), text("Kept."))
+    converse(server, agent, model, "Keep it", calls(insert), text("Kept."))
     expect(tab(page, "Archival")).to_have_accessible_name("Archival 1 passage")
     expect(passages(page)).to_have_count(1)
     rex = passage(page, "Rex is a dog")
@@ -92,68 +40,11 @@ def test_what_the_agent_puts_away_shows_with_its_step_and_its_recalls(
     expect(rex).to_contain_text("never recalled")
     expect(archival(page).get_by_role("checkbox", name="pets")).to_be_visible()
     look = ("archival_memory_search", {"query": "dog"})
-    converse(server, agent, model, "2", calls(look), text("A dog."))
+    converse(server, agent, model, "Look", calls(look), text("A dog."))
     expect(rex).to_contain_text("recalled 1 time, last just now")
     rex.get_by_role("link", name="step 1").click()
     expect(page.locator(".step:target")).to_contain_text("archival_memory_insert")
     assert texts(page) == ["Rex is a dog"]
-
-
-def test_searching_while_one_types(chat: Chat, agent: str, server: MemoryWeb) -> None:
-    for said, tags in (("Rex is a dog", "pets"), ("Tom is a cat", "pets, cats"), ("Tea", "")):
-        put_away(server, agent, said, tags)
-    page = chat(agent)
-    tab(page, "Archival").click()
-    expect(passages(page)).to_have_count(3)
-    search_box(page).press_sequentially("cat ", delay=20)
-    expect(passages(page)).to_have_count(1)
-    expect(passage(page, "Tom")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"\?panel=archival&q=cat"))
-    for typed in ('"', "*", "AND", "'", "cat AND (", "\\ NEAR"):
-        search_box(page).fill(typed)
-        eventually(lambda typed=typed: searched(page) == typed)  # type: ignore[misc]
-    search_box(page).fill("zebra")
-    expect(page).to_have_url(re.compile("q=zebra"))
-    expect(archival(page)).to_contain_text("Nothing is found")
-    page.reload()
-    expect(archival(page)).to_contain_text("Nothing is found")
-    expect(search_box(page)).to_have_value("zebra")
-    search_box(page).fill("")
-    expect(passages(page)).to_have_count(3)
-    assert queries(page) == "?panel=archival"
-
-
-def test_tags_narrow_the_list_by_the_keyboard(chat: Chat, agent: str, server: MemoryWeb) -> None:
-    for said, tags in (("Rex", "pets, dogs"), ("Tom", "pets, cats"), ("Tea", "drinks")):
-        put_away(server, agent, said, tags)
-    page = chat(agent)
-    tab(page, "Archival").click()
-    pets = archival(page).get_by_role("checkbox", name="pets")
-    pets.focus()
-    page.keyboard.press("Space")
-    expect(passages(page)).to_have_count(2)
-    expect(pets).to_be_focused()
-    expect(pets).to_be_checked()
-    cats = archival(page).get_by_role("checkbox", name="cats")
-    cats.focus()
-    page.keyboard.press("Space")
-    both = archival(page).get_by_role("checkbox", name="with all of these")
-    both.focus()
-    page.keyboard.press("Space")
-    expect(passages(page)).to_have_count(1)
-    expect(page).to_have_url(re.compile("tags=pets%2C\\+cats&all=1"))
-    put_away(server, agent, "Ann", "pets, cats")  # what fits is taken in
-    put_away(server, agent, "Bob", "pets")
-    expect(passages(page)).to_have_count(2)
-    expect(cats).to_be_checked()
-    page.reload()
-    expect(passages(page)).to_have_count(2)
-    expect(pets).to_be_checked()
-    passage(page, "Tom").get_by_role("link", name="cats").click()
-    expect(pets).not_to_be_checked()
-    expect(cats).to_be_checked()
-    expect(page).to_have_url(re.compile(r"\?panel=archival&tags=cats$"))
-    expect(passages(page)).to_have_count(2)
 
 
 def test_adding_editing_and_deleting_by_the_keyboard(
@@ -262,22 +153,6 @@ def test_the_list_is_kept_as_it_is_while_it_grows(
     assert texts(page) == told[:30]
 
 
-def test_results_stay_under_the_reader_and_can_be_searched_again(
-    chat: Chat, agent: str, server: MemoryWeb
-) -> None:
-    put_away(server, agent, "Rex is a dog")
-    page = chat(agent)
-    tab(page, "Archival").click()
-    search_box(page).fill("dog")
-    expect(page).to_have_url(re.compile("q=dog"))
-    put_away(server, agent, "Rolf is a dog")
-    expect(archival(page)).to_contain_text("Archival memory has changed since")
-    expect(passages(page)).to_have_count(1)
-    button(archival(page), "Search again").click()
-    expect(passages(page)).to_have_count(2)
-    expect(archival(page)).not_to_contain_text("has changed since")
-
-
 def test_a_long_text_unfolds_and_folds(chat: Chat, agent: str, server: MemoryWeb) -> None:
     put_away(server, agent, "Long ago. " * 300 + "The end")
     page = chat(agent)
@@ -316,20 +191,3 @@ def test_the_tab_in_the_drawer_of_a_phone(
     expect(editor(archival(page), "Text of the passage")).to_be_visible()
     wide = page.evaluate("() => document.querySelector('#inspector').scrollWidth")
     assert wide <= page.evaluate("() => document.querySelector('#inspector').clientWidth")
-
-
-def test_how_far_the_vectors_are_goes_on_by_itself(
-    context: BrowserContext, model: FakeOpenAI, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    data = tmp_path_factory.mktemp("embedding")
-    with MemoryWeb(data, model, MEMORYWEB_EMBEDDING_MODEL="fake-embedding") as server:
-        agent = server.make_agent("Tutor")
-        put_away(server, agent, "Bob owns a hound")
-        page = context.new_page()
-        open_at(page, server, agent, "panel=archival")
-        expect(archival(page)).to_contain_text("all 1 texts embedded with fake-embedding")
-        search_box(page).fill("puppy")
-        expect(passages(page)).to_have_count(1)
-        put_away(server, agent, "Tom is a cat")
-        expect(archival(page)).to_contain_text("all 2 texts embedded with fake-embedding")
-        eventually(lambda: server.one("SELECT count(*) FROM agents_passagevector") == 2)

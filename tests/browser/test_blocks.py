@@ -15,11 +15,6 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def agent(server: MemoryWeb) -> str:
-    return server.make_agent("Tutor", human="Name: Bob")
-
-
-@pytest.fixture
 def expected_complaints(request: pytest.FixtureRequest) -> list[str]:
     """A browser tells of each answer that refuses."""
     return ["status of (409|422)"] if "refus" in request.node.name else []

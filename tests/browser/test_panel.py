@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import Chat, block, button, caught_up, log, memory, seq_of
+from tests.browser.conftest import Chat, block, button, caught_up, converse, log, memory, seq_of
+from tests.browser.panels import entries, entry, open_at, panel, panels_rest, queries, tab
 from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.server import MemoryWeb, dashed, eventually
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def agent(server: MemoryWeb) -> str:
-    return server.make_agent("Tutor", human="Name: Bob")
-
-
-def tab(page: Page, name: str) -> Locator:
-    return page.get_by_role("tab", name=name)
-
-
-def panel(page: Page, name: str = "History") -> Locator:
-    return page.get_by_role("tabpanel", name=name)
-
-
-def entries(page: Page) -> Locator:
-    return panel(page).locator(".edit:not(.origin)")
-
-
-def entry(page: Page, version: int) -> Locator:
-    """The entry of a version of the block `human`."""
-    said = re.compile(rf"^\s*human\s+version {version}\b")
-    return panel(page).locator(".edit").filter(has_text=said)
-
-
-def open_at(page: Page, server: MemoryWeb, agent: str, query: str) -> None:
-    page.goto(f"{server.url}/agents/{agent}/?{query}")
-    caught_up(page, server, agent)
-
-
-def panels_rest(page: Page) -> None:
-    """Whatever the page meant to fetch for the events it was told of by now is drawn."""
-    page.evaluate("() => new Promise((done) => setTimeout(done, 301))")  # as panel.js waits 300 ms
-    expect(page.locator("[data-live][aria-busy]")).to_have_count(0)
-
-
-def queries(page: Page) -> str:
-    return page.evaluate("() => location.search")  # type: ignore[no-any-return]
 
 
 def edit_of(server: MemoryWeb, agent: str, version: int) -> int:
@@ -58,12 +20,6 @@ def edit_of(server: MemoryWeb, agent: str, version: int) -> int:
     sql = "SELECT id FROM agents_blockedit WHERE block_id = ? AND version = ?"
     pk: int = server.one(sql, block_id, version)
     return pk
-
-
-def converse(server: MemoryWeb, agent: str, model: FakeOpenAI, key: str, *answers: Any) -> None:
-    model.script(*answers)
-    server.post(f"/agents/{agent}/messages/", text=f"Message {key}", key=key)
-    eventually(lambda: server.is_idle(agent))
 
 
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"})
@@ -218,7 +174,7 @@ def test_a_renamed_block_is_renamed_in_the_open_history(
 def test_from_a_tool_call_to_its_edit_and_back_to_its_step(
     chat: Chat, agent: str, server: MemoryWeb, model: FakeOpenAI
 ) -> None:
-    converse(server, agent, model, "1", calls(APPEND), text("Noted."))
+    converse(server, agent, model, "Message 1", calls(APPEND), text("Noted."))
     for n in range(45):
         server.edit_block(agent, f"Likes cherry pie\nCount: {n}")
     page = chat(agent)
@@ -263,7 +219,7 @@ def test_from_the_transcript_to_a_block_while_another_tab_is_open(
     chat: Chat, agent: str, server: MemoryWeb, model: FakeOpenAI, expected_complaints: list[str]
 ) -> None:
     expected_complaints.append("409")
-    converse(server, agent, model, "1", calls(APPEND), text("Noted."))
+    converse(server, agent, model, "Message 1", calls(APPEND), text("Noted."))
     server.edit_block(agent, "Name: Bob\nLikes cherry cake")
     page = chat(agent)
     tab(page, "Tools").click()
@@ -277,9 +233,9 @@ def test_from_the_transcript_to_a_block_while_another_tab_is_open(
 def test_a_step_long_ago_is_led_to(
     chat: Chat, agent: str, server: MemoryWeb, model: FakeOpenAI
 ) -> None:
-    converse(server, agent, model, "1", calls(APPEND), text("Noted."))
+    converse(server, agent, model, "Message 1", calls(APPEND), text("Noted."))
     for n in range(2, 25):
-        converse(server, agent, model, str(n), text("Well.\n\n" * 12))
+        converse(server, agent, model, f"Message {n}", text("Well.\n\n" * 12))
     page = chat(agent)
     expect(log(page)).not_to_contain_text("Noted.")
     tab(page, "History").click()
@@ -291,7 +247,7 @@ def test_a_step_long_ago_is_led_to(
     expect(step).to_contain_text("core_memory_append")
     expect(tab(page, "History")).to_have_attribute("aria-selected", "true")
     expect(log(page)).to_contain_text("Message 24")
-    converse(server, agent, model, "25", text("Still here."))
+    converse(server, agent, model, "Message 25", text("Still here."))
     expect(log(page)).to_contain_text("Still here.")
     expect(step).to_be_in_viewport()
     address = re.sub(r"#.*", "", page.url)

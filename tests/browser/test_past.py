@@ -8,26 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import Chat, button, caught_up, composer, log, say
+from tests.browser.conftest import Chat, button, caught_up, composer, converse, follow, log, say
 from tests.support.fake_openai import FakeOpenAI, calls, text
-from tests.support.server import MemoryWeb, eventually
+from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def agent(server: MemoryWeb) -> str:
-    return server.make_agent("Tutor", human="Name: Bob")
-
-
 def append(content: str) -> tuple[str, dict[str, str]]:
     return "core_memory_append", {"label": "human", "content": content}
-
-
-def converse(server: MemoryWeb, agent: str, model: FakeOpenAI, words: str, *answers: Any) -> None:
-    model.script(*answers)
-    server.post(f"/agents/{agent}/messages/", text=words, key=words)
-    eventually(lambda: server.is_idle(agent))
 
 
 @pytest.fixture
@@ -176,7 +165,7 @@ def test_the_slider_leads_through_the_past_and_escape_back_to_now(
     chat: Chat, story: str, server: MemoryWeb
 ) -> None:
     page = chat(story)
-    page.get_by_role("link", name="Time travel", exact=True).click()
+    follow(page, page.get_by_role("link", name="Time travel", exact=True))
     expect(past(page)).to_contain_text("The past: after step 5 of 5")
     expect(composer(page)).to_have_count(0)
     expect(slider(page)).to_be_focused()
@@ -219,7 +208,7 @@ def test_what_happens_meanwhile_leaves_the_past_alone(
     converse(server, story, model, "Meanwhile", calls(append("Was away")), text("Still here."))
     assert page.locator(".in-the-past").inner_html() == before
     assert not heard, "nothing tells it, and it does not ask"
-    page.get_by_role("link", name="Back to now").click()
+    follow(page, page.get_by_role("link", name="Back to now"))
     caught_up(page, server, story)
     expect(log(page)).to_contain_text("Still here.")
     expect(page.get_by_role("region", name="Core memory")).to_contain_text("Was away")

@@ -30,11 +30,6 @@ def count_words(agent_state, words: str, twice: bool = False):
 
 
 @pytest.fixture
-def agent(server: MemoryWeb) -> str:
-    return server.make_agent("Tutor", human="Name: Bob")
-
-
-@pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
 
