@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from hashlib import blake2b
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from cachetools import LRUCache
 
-T = TypeVar("T", bound=Callable[..., Any])
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
 
 MOST_KEPT = 32_000_000  # characters in this process, of all results together
 AROUND = 200  # characters that a result counts for beside its text
@@ -18,29 +21,50 @@ _kept: LRUCache[tuple[object, ...], Any] = LRUCache(MOST_KEPT, getsizeof=lambda 
 _lock = Lock()
 
 
-def kept_by_text(size: Callable[[Any], int]) -> Callable[[T], T]:
+class KeptByText(Protocol[P, R_co]):
+    """A function whose results are kept."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    def keep(self, result: Any, *args: P.args, **kwargs: P.kwargs) -> None: ...
+
+
+def kept_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], KeptByText[P, R]]:
     """A function of texts, and of small values, whose results are kept.
 
-    `size` is how many characters a result takes. The texts themselves are not kept.
+    `size` is how many characters a result takes. The texts themselves are not kept. Whoever has the
+    result by other means hands it over: `function.keep(result, *texts)`.
     """
 
-    def wrap(function: T) -> T:
-        def call(*given: Any) -> Any:
-            key = (function.__module__, function.__qualname__, *map(_digest, given))
+    def wrap(function: Callable[P, R]) -> KeptByText[P, R]:
+        name = (function.__module__, function.__qualname__)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            key = (*name, *map(_digest, args))
             with _lock:
-                if found := _kept.get(key):
-                    return found[0]
-            result = function(*given)
-            entry = (result, AROUND + size(result))
-            if entry[1] <= MOST_KEPT // 8:
-                with _lock:
-                    _kept[key] = entry
+                if entry := _kept.get(key):
+                    return cast(R, entry[0])
+            result = function(*args, **kwargs)
+            _keep(key, result, size)
             return result
 
-        call.__doc__, call.__wrapped__ = function.__doc__, function  # type: ignore[attr-defined]
-        return cast(T, call)
+        def keep(result: Any, *args: Any) -> None:
+            _keep((*name, *map(_digest, args)), result, size)
+
+        call.keep = keep  # type: ignore[attr-defined]
+        return cast("KeptByText[P, R]", call)
 
     return wrap
+
+
+def _keep(key: tuple[object, ...], result: Any, size: Callable[[Any], int]) -> None:
+    entry = (result, AROUND + size(result))
+    if entry[1] <= MOST_KEPT // 8:
+        with _lock:
+            _kept[key] = entry
 
 
 def forget_all() -> None:
@@ -49,7 +73,7 @@ def forget_all() -> None:
         _kept.clear()
 
 
-def _digest(given: Any) -> Any:
-    if not isinstance(given, str):
-        return given
-    return blake2b(given.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+def _digest(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=20).digest()

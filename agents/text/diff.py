@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
@@ -117,6 +117,47 @@ class _Matcher(SequenceMatcher[str]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
+# -- what both texts begin and end with ------------------------------------------------------------
+
+
+def differing(before: str, after: str) -> tuple[int, int]:
+    """Where two texts may differ: characters of whole lines that both begin with, and end with.
+
+    What is between them is all that is taken apart, so a change of one line costs as much in a long
+    text as in a short one. Both cuts are next to a line break with no other white space around it,
+    where a word ends too.
+    """
+    a, b = len(before), len(after)
+    head = most_alike(min(a, b), lambda i, j: before[i:j] == after[i:j])
+    tail = most_alike(min(a, b) - head, lambda i, j: before[a - j : a - i] == after[b - j : b - i])
+    start = next((i + 1 for i in breaks(before, head) if not before[i + 1].isspace()), 0)
+    first = len(before) - tail + 1  # a break there follows a character that is the same
+    end = before.find("\n", first)
+    while end > 0 and before[end - 1].isspace():
+        end = before.find("\n", end + 1)
+    return start, len(before) - end if end > 0 else 0
+
+
+def most_alike(end: int, alike: Callable[[int, int], bool]) -> int:
+    """How many characters, at most `end`, are the same; `alike` says whether a stretch is."""
+    start = 0
+    while start < end:
+        middle = (start + end + 1) // 2
+        if alike(start, middle):
+            start = middle
+        else:
+            end = middle - 1
+    return start
+
+
+def breaks(text: str, end: int) -> Iterator[int]:
+    """The line breaks before `end` that are followed by a character before it, the last first."""
+    place = text.rfind("\n", 0, max(0, end - 1))
+    while place >= 0:
+        yield place
+        place = text.rfind("\n", 0, place)
+
+
 # -- words -----------------------------------------------------------------------------------------
 
 
@@ -131,11 +172,18 @@ def words_changed(before: str, after: str) -> list[Piece]:
 
     Of long texts the lines are compared first, then the words of those that changed.
     """
-    size, work = len(before) + len(after), Work()
-    if size <= SHORT:
-        return words_compared(before, after, work)
-    if size > LONGEST:
+    if len(before) + len(after) > LONGEST:
         return whole(before, after)
+    head, tail = differing(before, after)
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    ends = Piece("same", after[:head]), Piece("same", after[len(after) - tail :])
+    return readable([ends[0], *middle_changed(old, new), ends[1]], before, after)
+
+
+def middle_changed(before: str, after: str) -> list[Piece]:
+    work = Work()
+    if len(before) + len(after) <= SHORT:
+        return words_compared(before, after, work)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pieces: list[Piece] = []
     end = 0
@@ -208,7 +256,9 @@ class Lines(NamedTuple):
 @kept_by_text(lambda lines: size_of(lines.shown))
 def lines_changed(before: str, after: str) -> Lines:
     """The difference of two texts line by line, unchanged and empty lines left out."""
-    old, new = before.split("\n"), after.split("\n")
+    head, tail = differing(before, after)
+    old = before[head : len(before) - tail].split("\n")
+    new = after[head : len(after) - tail].split("\n")
     count, shown = Counter[str](), Counter[str]()
     pieces: list[Piece] = []
     for a, b, c, d in changes(old, new):
@@ -236,7 +286,9 @@ def hunks_changed(before: str, after: str) -> list[list[Piece]]:
     if len(before) + len(after) > LONGEST:
         return [whole(before, after)]
     work = Work()
-    old, new = terminated(before), terminated(after)
+    head, tail = differing(before, after)
+    old = terminated(before[head : len(before) - tail])
+    new = terminated(after[head : len(after) - tail])
     return [
         rewritten("".join(old[a:b]).removesuffix("\n"), "".join(new[c:d]).removesuffix("\n"), work)
         for a, b, c, d in changes(old, new, work)
