@@ -19,6 +19,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from .cache import kept_by_text
 from .guard import Guard, guard_of
 
 TAGS_TEMPLATE = (
@@ -72,7 +73,12 @@ def compile_texts(blocks: Sequence[BlockText], source: str, among: Sequence[Bloc
 
     `among`: all of an agent's blocks, where `blocks` are only some of them.
     """
-    blocks = [block.harmless() for block in blocks]
+    return _compiled(source, tuple(blocks), tuple(among))
+
+
+@kept_by_text(lambda compiled: 3 * len(compiled))  # what it was made of is kept with it
+def _compiled(source: str, given: tuple[BlockText, ...], among: tuple[BlockText, ...]) -> str:
+    blocks = [block.harmless() for block in given]
     guard = guard_for([block.harmless() for block in among] or blocks, source)
     compiled = rendered(blocks, source, guard)
     owners = {block.label: block.owner for block in blocks if block.owner}
