@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from typing import Any, cast
 
 from openai import AsyncStream
@@ -31,25 +31,29 @@ MARK = "\ufeff"  # a byte order mark, with which some proxies begin
 
 
 class Decoder(SSEDecoder):
-    """The client's, for a stream that begins with a byte order mark."""
+    """The client's, which passes over what only keeps the connection alive, and notes the end.
+
+    A stream may begin with a byte order mark.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = False  # the server said that this is all
 
     def decode(self, line: str) -> ServerSentEvent | None:
-        return super().decode(line.removeprefix(MARK))
+        event = super().decode(line.removeprefix(MARK))
+        if event is None or BEAT.match(event.data):
+            return None
+        self.done = self.done or event.data.startswith("[DONE]")
+        return event
 
 
 class Stream(AsyncStream[object]):
-    """The client's stream, which also tells whether the server said that it is done."""
+    """The client's stream, with a decoder of our own."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self._decoder = Decoder()
-        self.done = False
-
-    async def _iter_events(self) -> AsyncIterator[ServerSentEvent]:
-        async for event in super()._iter_events():
-            self.done = self.done or event.data.startswith("[DONE]")
-            if not BEAT.match(event.data):
-                yield event
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._decoder = self.decoder = Decoder()
 
 
 class ModelCall:
@@ -96,12 +100,15 @@ class ModelCall:
                 stream=True,
                 stream_cls=Stream,
             )
-            async for chunk in self._chunks(stream):
-                if deltas := self.answer.add(chunk):
-                    self._deltas.extend(deltas)
-                    self._ready.set()
+            kind = stream.response.headers.get("content-type", "")
+            if kind.startswith("application/json"):  # the server does not stream
+                self._add(json.loads(await stream.response.aread()))
+                stream.decoder.done = True
+            else:
+                async for chunk in stream:
+                    self._add(cast("dict[str, Any]", chunk))
             self.answer.end(self.tools)
-            self._check_whole(stream.done)
+            self._check_whole(stream.decoder.done)
         except ModelError as error:
             self._error = error
         except Exception as error:
@@ -110,15 +117,11 @@ class ModelCall:
             self._done.set()
             self._ready.set()
 
-    async def _chunks(self, stream: Stream) -> AsyncIterator[dict[str, Any]]:
-        """The chunks; the whole answer at once where the server does not stream."""
-        kind = stream.response.headers.get("content-type", "")
-        if kind.startswith("application/json"):
-            yield json.loads(await stream.response.aread())
-            stream.done = True
-            return
-        async for chunk in stream:
-            yield cast("dict[str, Any]", chunk)
+    def _add(self, chunk: dict[str, Any]) -> None:
+        if deltas := self.answer.add(chunk):
+            self._deltas.extend(deltas)
+            if not self._ready.is_set():
+                self._ready.set()
 
     def _check_whole(self, done: bool) -> None:
         answer = self.answer
