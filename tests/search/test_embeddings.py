@@ -30,7 +30,7 @@ from agents.search.embedder import Embedder, progress
 from agents.search.hybrid import search
 from agents.search.scope import Messages, Passages
 from tests.support.fake_openai import FakeOpenAI, refuse_connection
-from tests.support.openai_rules import Refusal
+from tests.support.openai_answers import Refusal
 
 BY = Editor(Editor.API, "script")
 

@@ -4,14 +4,14 @@
     server.script(calls(("core_memory_append", {"label": "human", "content": "x"})), text("Done"))
     client = OpenAI(base_url=server.base_url, api_key="any")
 
-It refuses what the real API refuses (`openai_rules.py`), answers what the test scripted
-(`openai_answers.py`), and notices at once when a client hangs up on a silent answer.
+It refuses what the judges refuse (`judges/`), streams what the test scripted (`openai_answers.py`),
+and notices at once when a client hangs up on a silent answer.
 """
 
 import itertools
+import json
 import socket
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +20,9 @@ from typing import Any, Self
 from tests.support import judges
 from tests.support.openai_answers import (
     Answer,
-    Call,
+    Body,
     Gate,
+    Refusal,
     Scripted,
     break_off,
     calls,
@@ -37,15 +38,11 @@ from tests.support.openai_answers import (
     text_and_calls,
 )
 from tests.support.openai_embeddings import embeddings
-from tests.support.openai_rules import Body, Refusal, check, parse
 from tests.support.openai_wire import Server
 
 __all__ = [
-    "Answer",
-    "Call",
     "FakeOpenAI",
     "Gate",
-    "Scripted",
     "break_off",
     "calls",
     "context_length",
@@ -75,8 +72,7 @@ def refuse_connection() -> str:
 class FakeOpenAI:
     """The server and its notebook: what it was asked, what it refused, who hung up."""
 
-    def __init__(self, *, api_key: str | None = None, strict: bool = True) -> None:
-        self.api_key = api_key
+    def __init__(self, *, strict: bool = True) -> None:
         self.strict = strict
         """Whether a request that breaks a rule fails the test, at `stop`."""
         self.models = ["fake-model"]
@@ -87,7 +83,6 @@ class FakeOpenAI:
         self.default: Scripted = text("OK")
         self.also_allowed: set[str] = set()
         """Parameters and message fields to take although OpenAI's own API does not."""
-        self.sends_usage = True
         self.embedding_models = {"fake-embedding": 64, "other-embedding": 48}
         """Names, and how long their vectors are."""
         self.embedding_refusal: Refusal | None = None
@@ -96,15 +91,10 @@ class FakeOpenAI:
         """The texts of each request for embeddings, answered or not."""
         self.requests: list[Body] = []
         self.raw_bodies: list[bytes] = []
-        self.headers: list[dict[str, str]] = []
-        """Of each accepted request, names in lower case."""
         self.refused: list[tuple[Any, str]] = []
         self.failures: list[BaseException] = []
         """What a scripted callable, or the server itself, raised; `stop` raises the first."""
         self.closed_by_client = threading.Event()
-        self.closings: list[float] = []
-        """When (`time.monotonic`) each client that hung up in an answer was noticed."""
-        self.connections = 0
         self.stopping = threading.Event()
         self._script: deque[Scripted] = deque()
         self._scripts: list[tuple[Callable[[Body], bool], deque[Scripted]]] = []
@@ -162,12 +152,12 @@ class FakeOpenAI:
             assert enough, f"{len(self.requests)} requests came, not {count}"
             return list(self.requests)
 
-    def accept(self, raw: bytes, headers: dict[str, str]) -> tuple[Body, Answer, Gate | None]:
+    def accept(self, raw: bytes) -> tuple[Body, Answer, Gate | None]:
         """Judge one request, note it, and take the answer that is its due."""
         body: Any = raw
         try:
             body = parse(raw)
-            check(body, [*self.models, *self.unlisted], self.also_allowed)
+            self._judge(body)
         except Refusal as refusal:
             with self._changed:
                 self.refused.append((body, str(refusal)))
@@ -178,13 +168,21 @@ class FakeOpenAI:
             scripted = self._take(body)
             self.requests.append(body)
             self.raw_bodies.append(raw)
-            self.headers.append(headers)
             self._changed.notify_all()
         if not isinstance(scripted, Answer | Gate):
             scripted = self._ask(scripted, body)
         if isinstance(scripted, Gate):
             return body, self._identify(scripted.answer), scripted
         return body, self._identify(scripted), None
+
+    def _judge(self, body: Body) -> None:
+        """Raise `Refusal` unless the API would take this request."""
+        model = body.get("model")
+        if isinstance(model, str) and model not in [*self.models, *self.unlisted]:
+            words = f"The model `{model}` does not exist or you do not have access to it."
+            raise Refusal(words, None, "model_not_found", status=404)
+        if broken := judges.broken_rules("", body, self.also_allowed):
+            raise Refusal("; ".join(broken), "messages")
 
     def embed(self, raw: bytes) -> Body:
         """The answer to a request for embeddings."""
@@ -218,7 +216,17 @@ class FakeOpenAI:
         )
         return replace(answer, calls=tuple(named))
 
-    def hung_up(self) -> None:
-        with self._changed:
-            self.closings.append(time.monotonic())
-        self.closed_by_client.set()
+
+def parse(raw: bytes) -> Body:
+    """The request's body; refused when it is not a JSON object."""
+    try:
+        body = json.loads(raw, parse_constant=_not_json)
+    except ValueError:
+        body = None
+    if isinstance(body, dict):
+        return body
+    raise Refusal("We could not parse the JSON body of your request.")
+
+
+def _not_json(constant: str) -> None:
+    raise ValueError(constant)

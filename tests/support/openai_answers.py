@@ -6,9 +6,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tests.support.openai_rules import Body, Refusal
-
 Ending = Literal["finish", "break", "cut", "stall", "silence", "garbage", "error"]
+Body = dict[str, Any]
+
+
+class Refusal(Exception):
+    """An HTTP error with the API's JSON body."""
+
+    def __init__(
+        self,
+        message: str,
+        param: str | None = None,
+        code: str | None = None,
+        *,
+        status: int = 400,
+        kind: str = "invalid_request_error",
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = {"message": message, "type": kind, "param": param, "code": code}
 
 
 @dataclass(frozen=True)
@@ -26,73 +42,45 @@ class Answer:
     content: str | None = None
     calls: tuple[Call, ...] = ()
     reasoning: str = ""
-    reasoning_field: str = "reasoning_content"
     chunk: int = 5
     """Characters in each streamed piece."""
-    finish: str = "stop"
     usage: tuple[int, int] | None = None
     """Tokens of prompt and completion; None: a fourth of their characters."""
     ending: Ending = "finish"
     refusal: Refusal | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
-    def using(self, prompt: int, completion: int) -> "Answer":
-        """The same answer, reporting this many tokens."""
-        return replace(self, usage=(prompt, completion))
-
-    def pieces(self) -> Iterator[Body]:
-        """The deltas after the one that names the role: reasoning, text, then the calls."""
+    def deltas(self) -> Iterator[Body]:
+        """The role, then reasoning, text and calls in pieces."""
+        yield {"role": "assistant", "content": None if self.calls else "", "refusal": None}
         for piece in _cut(self.reasoning, self.chunk):
-            yield {"content": None, self.reasoning_field: piece}
+            yield {"content": None, "reasoning_content": piece}
         for piece in _cut(self.content or "", self.chunk):
             yield {"content": piece}
         for index, call in enumerate(self.calls):
-            head = {"id": call.id, "type": "function"}
             function = {"name": call.name, "arguments": ""}
-            yield {"tool_calls": [{"index": index, **head, "function": function}]}
+            head = {"index": index, "id": call.id, "type": "function"}
+            yield {"tool_calls": [{**head, "function": function}]}
             for piece in _cut(call.arguments, self.chunk):
                 yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
-    def opening(self) -> Body:
-        content = None if self.content is None and self.calls else ""
-        return {"role": "assistant", "content": content, "refusal": None}
-
-    def message(self) -> Body:
-        """The whole message, for a request that does not stream."""
-        message: Body = {"role": "assistant", "content": self.content, "refusal": None}
-        if self.reasoning:
-            message[self.reasoning_field] = self.reasoning
-        if self.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in self.calls
-            ]
-        return message
-
     def usage_for(self, request: Body) -> Body:
-        said = "".join(call.name + call.arguments for call in self.calls)
-        said += (self.content or "") + self.reasoning
+        answered = "".join(call.name + call.arguments for call in self.calls)
+        answered += (self.content or "") + self.reasoning
         asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
-        prompt, completion = self.usage or (_tokens(asked), _tokens(said))
-        reasoned = min(_tokens(self.reasoning), completion)
+        prompt, completion = self.usage or (_tokens(asked), _tokens(answered))
+        total = prompt + completion
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-            "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
-            "completion_tokens_details": {"reasoning_tokens": reasoned, "audio_tokens": 0},
+            "total_tokens": total,
         }
 
 
 class Gate:
     """An answer that is streamed piece by piece, each as the test releases it.
 
-    The end of the answer is one piece more. The role's chunk is sent at once, and a request that
-    does not stream takes one release.
+    The end of the answer is one piece more. The role's chunk is sent at once.
     """
 
     def __init__(self, answer: Answer) -> None:
@@ -133,34 +121,25 @@ Scripted = Answer | Gate | Callable[[Body], Answer | Gate]
 ToolCall = tuple[str, dict[str, Any] | str]
 
 
-def text(
-    content: str, *, chunk: int = 5, finish: str = "stop", usage: tuple[int, int] | None = None
-) -> Answer:
+def text(content: str, *, chunk: int = 5, usage: tuple[int, int] | None = None) -> Answer:
     """An answer in words, streamed `chunk` characters at a time."""
-    return Answer(content=content, chunk=chunk, finish=finish, usage=usage)
+    return Answer(content=content, chunk=chunk, usage=usage)
 
 
-def calls(
-    *made: ToolCall,
-    ids: Sequence[str] | None = None,
-    chunk: int = 7,
-    finish: str = "tool_calls",
-    usage: tuple[int, int] | None = None,
-) -> Answer:
+def calls(*made: ToolCall, ids: Sequence[str] | None = None) -> Answer:
     """Tool calls; arguments given as a string go out as they are, JSON or not."""
     given: Sequence[str | None] = ids if ids is not None else [None] * len(made)
     named = zip(made, given, strict=True)
-    listed = tuple(Call(name, _json(arguments), id) for (name, arguments), id in named)
-    return Answer(calls=listed, chunk=chunk, finish=finish, usage=usage)
+    return Answer(calls=tuple(Call(name, _json(args), id) for (name, args), id in named), chunk=7)
 
 
-def text_and_calls(content: str, *made: ToolCall, ids: Sequence[str] | None = None) -> Answer:
-    return replace(calls(*made, ids=ids), content=content)
+def text_and_calls(content: str, *made: ToolCall) -> Answer:
+    return replace(calls(*made), content=content)
 
 
-def reasoning(thought: str, then: Answer, field: str = "reasoning_content") -> Answer:
-    """`then`, after a thought in the field that DeepSeek and vLLM, or OpenRouter, use for it."""
-    return replace(then, reasoning=thought, reasoning_field=field)
+def reasoning(thought: str, then: Answer) -> Answer:
+    """`then`, after a thought in the field that DeepSeek and vLLM use for it."""
+    return replace(then, reasoning=thought)
 
 
 def empty() -> Answer:
@@ -191,10 +170,9 @@ def garbage(after: str = "") -> Answer:
 
 
 def error_in_stream(message: str, after: str = "") -> Answer:
-    """Part of an answer, then an error in its stream; a 500 when the request does not stream."""
-    return Answer(
-        content=after, ending="error", refusal=Refusal(message, status=500, kind="server_error")
-    )
+    """Part of an answer, then an error in its stream."""
+    refusal = Refusal(message, status=500, kind="server_error")
+    return Answer(content=after, ending="error", refusal=refusal)
 
 
 def status(code: int, message: str | None = None, headers: dict[str, str] | None = None) -> Answer:
@@ -204,36 +182,21 @@ def status(code: int, message: str | None = None, headers: dict[str, str] | None
     return Answer(refusal=refusal, headers=headers or {})
 
 
-def context_length(limit: int = 8192, requested: int = 9000) -> Answer:
-    words = f"This model's maximum context length is {limit} tokens. However, your messages "
-    words += f"resulted in {requested} tokens. Please reduce the length of the messages."
+def context_length() -> Answer:
+    words = "This model's maximum context length is 8192 tokens. However, your messages "
+    words += "resulted in 9000 tokens. Please reduce the length of the messages."
     return Answer(refusal=Refusal(words, "messages", "context_length_exceeded"))
 
 
 STATUSES: dict[int, tuple[str, str, str | None]] = {
-    401: (
-        "Incorrect API key provided: sk-fake. You can find your API key at "
-        "https://platform.openai.com/account/api-keys.",
-        "invalid_request_error",
-        "invalid_api_key",
-    ),
-    404: (
-        "The model `fake-model` does not exist or you do not have access to it.",
-        "invalid_request_error",
-        "model_not_found",
-    ),
+    401: ("Incorrect API key provided: sk-fake.", "invalid_request_error", "invalid_api_key"),
     429: (
         "Rate limit reached for fake-model in organization org-fake on requests per min (RPM): "
         "Limit 3, Used 3, Requested 1. Please try again in 20s.",
         "requests",
         "rate_limit_exceeded",
     ),
-    500: (
-        "The server had an error while processing your request. Sorry about that!",
-        "server_error",
-        None,
-    ),
-    503: ("The engine is currently overloaded, please try again later", "server_error", None),
+    500: ("The server had an error while processing your request.", "server_error", None),
 }
 
 

@@ -28,5 +28,7 @@ def post(server: FakeOpenAI, body: Any) -> tuple[int, Any]:
 
 
 def ask(client: openai.OpenAI, *messages: Any, **more: Any) -> Any:
+    """A stream: the server answers in no other way."""
     listed: Any = list(messages) or [USER]
-    return client.chat.completions.create(**{"model": "fake-model", "messages": listed} | more)
+    about = {"model": "fake-model", "messages": listed, "stream": True}
+    return client.chat.completions.create(**about | more)

@@ -10,7 +10,7 @@ import re
 import struct
 from typing import Any
 
-from tests.support.openai_rules import Body, Refusal
+from tests.support.openai_answers import Body, Refusal
 
 SYNONYMS = (
     ("dog", "hound", "puppy"),

@@ -13,8 +13,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 
-from tests.support.openai_answers import Answer
-from tests.support.openai_rules import Body, Refusal, unknown_model
+from tests.support.openai_answers import Answer, Body, Refusal
 
 if TYPE_CHECKING:
     from tests.support.fake_openai import FakeOpenAI
@@ -34,7 +33,6 @@ class Server(socketserver.ThreadingTCPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
             self._open.add(request)
-        self.fake.connections += 1
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
@@ -79,48 +77,27 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self, respond: Callable[[bytes], None]) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
-            self._authorise()
             respond(raw)
         except Refusal as refusal:
             self._refuse(refusal)
         except (_HungUp, ConnectionError):
             self.close_connection = True
             if not self.server.fake.stopping.is_set():
-                self.server.fake.hung_up()
-
-    def _authorise(self) -> None:
-        wanted, given = self.server.fake.api_key, self.headers.get("Authorization", "")
-        if wanted is None or given == f"Bearer {wanted}":
-            return
-        where = "https://platform.openai.com/account/api-keys"
-        key = given.removeprefix("Bearer ").strip()
-        if not key:
-            words = "You didn't provide an API key. You need to provide your API key in an "
-            words += "Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."
-            raise Refusal(f"{words} You can obtain an API key from {where}.", status=401)
-        words = f"Incorrect API key provided: {key}. You can find your API key at {where}."
-        raise Refusal(words, None, "invalid_api_key", status=401)
+                self.server.fake.closed_by_client.set()
 
     def _list_models(self, raw: bytes) -> None:
+        fake = self.server.fake
+        if self.path == "/api/ps":
+            loaded = [{"name": name, "context_length": size} for name, size in fake.loaded.items()]
+            return self._send_json({"models": loaded})
+        if self.path != "/v1/models":
+            raise self._unknown_url()
         listed = [
             {"id": name, "object": "model", "created": 1700000000, "owned_by": "fake"}
-            | self.server.fake.said_of_models.get(name, {})
-            for name in self.server.fake.models
+            | fake.said_of_models.get(name, {})
+            for name in fake.models
         ]
-        if self.path == "/api/ps":
-            loaded = self.server.fake.loaded.items()
-            return self._send_json(
-                {"models": [{"name": name, "context_length": size} for name, size in loaded]}
-            )
-        asked = self.path.removeprefix("/v1/models/")
-        if self.path == "/v1/models":
-            return self._send_json({"object": "list", "data": listed})
-        if asked == self.path:
-            raise self._unknown_url()
-        for model in listed:
-            if model["id"] == asked:
-                return self._send_json(model)
-        raise unknown_model(asked)
+        self._send_json({"object": "list", "data": listed})
 
     def _complete(self, raw: bytes) -> None:
         if self.path == "/api/show":
@@ -130,55 +107,34 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send_json(self.server.fake.embed(raw))
         if self.path != "/v1/chat/completions":
             raise self._unknown_url()
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        body, answer, gate = self.server.fake.accept(raw, headers)
+        body, answer, gate = self.server.fake.accept(raw)
         wait = partial(gate.let_through, self._check) if gate else self._check
         if answer.ending == "silence":
             self._keep_silent()
-        if body.get("stream") and (not answer.refusal or answer.ending == "error"):
-            return self._stream(body, answer, wait)
-        wait()
-        if answer.refusal:
+        if answer.refusal and answer.ending != "error":
+            wait()
             return self._refuse(answer.refusal, answer.headers)
-        self._send_whole(body, answer)
-
-    def _send_whole(self, body: Body, answer: Answer) -> None:
-        choice = {"index": 0, "message": answer.message(), "logprobs": None}
-        choice["finish_reason"] = answer.finish
-        whole = {**_envelope(body, "chat.completion"), "choices": [choice]}
-        if self.server.fake.sends_usage:
-            whole["usage"] = answer.usage_for(body)
-        if answer.ending == "finish":
-            return self._send_json(whole)
-        data = _dump(whole)
-        if answer.ending in ("garbage", "cut"):
-            return self._send(200, data[: len(data) // 2], {})
-        self._send(200, data[: len(data) // 2], {}, length=len(data))
-        self._keep_silent() if answer.ending == "stall" else self._break_off()
+        self._stream(body, answer, wait)
 
     def _stream(self, body: Body, answer: Answer, wait: Callable[[], None]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        envelope = _envelope(body, "chat.completion.chunk")
-        wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
-        wants_usage = wants_usage and self.server.fake.sends_usage
-        if wants_usage:
-            envelope["usage"] = None
+        envelope = _envelope(body)
 
         def send(delta: Body, finish: str | None = None) -> None:
             choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
             self.wfile.write(_event(_dump({**envelope, "choices": [choice]})))
 
-        send(answer.opening())
-        for delta in answer.pieces():
-            wait()
+        for number, delta in enumerate(answer.deltas()):
+            if number:
+                wait()
             send(delta)
         wait()
         if answer.ending == "finish":
-            send({}, answer.finish)
-            if wants_usage:
+            send({}, "tool_calls" if answer.calls else "stop")
+            if (body.get("stream_options") or {}).get("include_usage"):
                 usage = answer.usage_for(body)
                 self.wfile.write(_event(_dump({**envelope, "choices": [], "usage": usage})))
         self._end(answer)
@@ -205,11 +161,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, refusal: Refusal, headers: dict[str, str] | None = None) -> None:
         self._send(refusal.status, _dump({"error": refusal.error}), headers or {})
 
-    def _send(
-        self, code: int, data: bytes, headers: dict[str, str], *, length: int | None = None
-    ) -> None:
+    def _send(self, code: int, data: bytes, headers: dict[str, str]) -> None:
         self.send_response(code)
-        sent = {"Content-Type": "application/json", "Content-Length": str(length or len(data))}
+        sent = {"Content-Type": "application/json", "Content-Length": str(len(data))}
         for name, value in (sent | headers).items():
             self.send_header(name, value)
         self.end_headers()
@@ -246,13 +200,12 @@ def _event(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(event), event)
 
 
-def _envelope(body: Body, kind: str) -> Body:
+def _envelope(body: Body) -> Body:
     return {
         "id": f"chatcmpl-{time.monotonic_ns()}",
-        "object": kind,
+        "object": "chat.completion.chunk",
         "created": int(time.time()),
         "model": body["model"],
-        "service_tier": "default",
         "system_fingerprint": "fp_fake",
     }
 
