@@ -23,7 +23,7 @@ from agents.models.event import snapshot
 from agents.runs.work import Work
 from agents.text.json import pretty
 
-from .context_chart import Picture, Share, chart, picture
+from .context_chart import BarPart, ContextBar, chart, context_bar
 from .request import Request, own_agent
 
 KINDS = (  # of events after which the picture is another
@@ -40,17 +40,17 @@ LONGEST_TEXT = 200_000  # characters of a part that are shown
 
 def tab(request: Request, agent: Agent) -> dict[str, Any]:
     """What the tab is drawn from."""
-    drawn = picture_now(agent)
+    bar = bar_now(agent)
     return {
-        "picture": drawn,
-        "parts": [(share, address_of(agent, share)) for share in drawn.shares],
+        "picture": bar,
+        "parts": [(share, address_of(agent, share)) for share in bar.shares],
         "chart": chart(agent),
         "estimated": agent.bytes_per_token is None,
         "live": " ".join(KINDS),
     }
 
 
-def address_of(agent: Agent, share: Share) -> str:
+def address_of(agent: Agent, share: BarPart) -> str:
     """Where the text of a part is had."""
     return reverse("context_part", args=[agent.pk, share.key]) if share.size else ""
 
@@ -61,12 +61,12 @@ def part(request: Request, agent_id: UUID, name: str) -> HttpResponse:
     """The text of a part of what would be sent now."""
     with snapshot():
         agent = own_agent(request, agent_id)
-        return text_of(request, picture_now(agent), name)
+        return text_of(request, bar_now(agent), name)
 
 
-def text_of(request: Request, drawn: Picture, name: str) -> HttpResponse:
+def text_of(request: Request, bar: ContextBar, name: str) -> HttpResponse:
     """A part's text, its end where it is very long."""
-    share = next((share for share in drawn.shares if share.key == name and share.size), None)
+    share = next((share for share in bar.shares if share.key == name and share.size), None)
     if share is None:
         raise Http404
     text = share.text if name not in ("messages", "tools") else json_lines(share)
@@ -74,7 +74,7 @@ def text_of(request: Request, drawn: Picture, name: str) -> HttpResponse:
     return render(request, "agents/panel/_part_text.html", {"text": text[cut:], "cut": cut})
 
 
-def json_lines(share: Share) -> str:
+def json_lines(share: BarPart) -> str:
     """JSON as it is read: each message of the history stands in a line of its own."""
     return "\n".join(pretty(line) for line in share.text.split("\n") if line)
 
@@ -82,10 +82,10 @@ def json_lines(share: Share) -> str:
 # -- what would be sent now ------------------------------------------------------------------------
 
 
-def picture_now(agent: Agent) -> Picture:
+def bar_now(agent: Agent) -> ContextBar:
     context, model = context_now(agent)
     template = template_of(agent.prompt_template, agent.memory_class)
-    return picture(context, list(context.blocks), template, model, agent.owner_id)
+    return context_bar(context, list(context.blocks), template, model, agent.owner_id)
 
 
 def context_now(agent: Agent) -> tuple[Context, str]:

@@ -28,7 +28,7 @@ NARROWEST = 1.0  # percent: what is there can be seen
 # -- one bar -----------------------------------------------------------------------------------
 
 
-class Share(NamedTuple):
+class BarPart(NamedTuple):
     """A part of the window: `size` in bytes of the request, 0 for what is free."""
 
     key: str
@@ -44,13 +44,13 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Picture:
+class ContextBar:
     """The window and its parts, in the order the model reads them; what is free comes last.
 
     `full` and `end` are where compaction begins and where the window ends.
     """
 
-    shares: list[Share]
+    shares: list[BarPart]
     tokens: int
     window: int
     percent: float
@@ -60,13 +60,13 @@ class Picture:
     full_tokens: int
 
 
-def picture(
+def context_bar(
     context: Context,
     blocks: Sequence[Block],
     template: str,
     model: str,
     owner_id: int | None = None,
-) -> Picture:
+) -> ContextBar:
     """A context drawn to the scale of its window, or of itself where it is larger.
 
     `owner_id` is the agent's owner, to whom the blocks of others are shown as theirs.
@@ -81,7 +81,7 @@ def picture(
     shares, x = [], 0.0
     for (part, label), count, width in zip(parts, tokens, widths(tokens), strict=True):
         shares.append(
-            Share(
+            BarPart(
                 key=part.kind,
                 name=part.name,
                 label=label,
@@ -95,7 +95,7 @@ def picture(
             )
         )
         x += width
-    return Picture(
+    return ContextBar(
         shares=shares,
         tokens=used,
         window=context.window,
@@ -110,7 +110,7 @@ def picture(
 def widths(tokens: Sequence[int]) -> list[float]:
     """Percent of the bar for each part; where there is anything, at least so much as can be seen.
 
-    The last part, what is free, gives what the small ones take more than is theirs.
+    The last part, what is free, makes up for what the small parts get beyond their share.
     """
     whole = max(sum(tokens), 1)
     wide = [max(100 * count / whole, NARROWEST if count else 0) for count in tokens[:-1]]
@@ -159,7 +159,7 @@ def split(size: int, weights: Sequence[int]) -> list[int]:
 # -- over time ---------------------------------------------------------------------------------
 
 
-class Bar(NamedTuple):
+class StepBar(NamedTuple):
     """A step in the chart; heights are percent of the chart each stands in."""
 
     step: int
@@ -187,7 +187,7 @@ class Level(NamedTuple):
 class Chart:
     """What each of the newest steps took, the newest at the right."""
 
-    bars: list[Bar]
+    bars: list[StepBar]
     levels: list[Level]
     steps: int
     most_prompt: int
@@ -196,7 +196,7 @@ class Chart:
     most_cost: str
 
 
-class Taken(NamedTuple):
+class StepUse(NamedTuple):
     """What a step took."""
 
     pk: int
@@ -224,20 +224,20 @@ class Taken(NamedTuple):
 def chart(agent: Agent) -> Chart | None:
     """The newest steps as bars; None before the first."""
     steps = steps_of(agent)
-    newest = steps.order_by("-pk").values_list(*Taken._fields)[:STEPS_SHOWN]
-    taken = [Taken(*row) for row in newest][::-1]
-    if not taken:
+    newest = steps.order_by("-pk").values_list(*StepUse._fields)[:STEPS_SHOWN]
+    uses = [StepUse(*row) for row in newest][::-1]
+    if not uses:
         return None
-    count = len(taken) if len(taken) < STEPS_SHOWN else steps.count()
-    costs = [step.dollars or 0 for step in taken]
-    tops = max(max(step.prompt, step.window) for step in taken) or 1
-    most, dearest = max(step.completion for step in taken), max(costs)
-    place = 100 / max(len(taken), FEWEST_PLACES)
-    left = 100 - place * len(taken)
+    count = len(uses) if len(uses) < STEPS_SHOWN else steps.count()
+    costs = [step.dollars or 0 for step in uses]
+    tops = max(max(step.prompt, step.window) for step in uses) or 1
+    most, dearest = max(step.completion for step in uses), max(costs)
+    place = 100 / max(len(uses), FEWEST_PLACES)
+    left = 100 - place * len(uses)
     bars = [
-        Bar(
+        StepBar(
             step=step.pk,
-            number=count - len(taken) + index + 1,
+            number=count - len(uses) + index + 1,
             in_run=step.number,
             x=round(left + place * index, 3),
             width=round(place * 0.8, 3),
@@ -246,24 +246,24 @@ def chart(agent: Agent) -> Chart | None:
             cost=round(100 * costs[index] / (dearest or 1), 3),
             told=step_summary(step),
         )
-        for index, step in enumerate(taken)
+        for index, step in enumerate(uses)
     ]
-    priced = any(step.dollars is not None for step in taken)
+    priced = any(step.dollars is not None for step in uses)
     return Chart(
         bars=bars,
-        levels=levels(taken, left, place, tops),
+        levels=levels(uses, left, place, tops),
         steps=count,
-        most_prompt=max(step.prompt for step in taken),
+        most_prompt=max(step.prompt for step in uses),
         most_completion=most,
         total_cost=dollars(sum(costs)) if priced else "",
         most_cost=dollars(dearest) if priced else "",
     )
 
 
-def levels(taken: Sequence[Taken], left: float, place: float, tops: int) -> list[Level]:
+def levels(uses: Sequence[StepUse], left: float, place: float, tops: int) -> list[Level]:
     """The window's height over the steps, a stretch for as long as it stays the same."""
     found = []
-    for window, stretch in groupby(taken, key=lambda step: step.window):
+    for window, stretch in groupby(uses, key=lambda step: step.window):
         end = left + place * len(list(stretch))
         height = 100 * window / tops
         if window:
@@ -273,7 +273,7 @@ def levels(taken: Sequence[Taken], left: float, place: float, tops: int) -> list
     return found
 
 
-def step_summary(step: Taken) -> str:
+def step_summary(step: StepUse) -> str:
     """What a step took, in words."""
     estimated = "" if step.prompt_tokens else " (estimated)"
     words = [f"{step.prompt:,} tokens sent{estimated}", f"{step.completion:,} received"]

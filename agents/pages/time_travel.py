@@ -22,7 +22,7 @@ from agents.models.event import snapshot
 from agents.models.message import storable
 
 from .context import text_of
-from .context_chart import Picture, picture
+from .context_chart import ContextBar, context_bar
 from .request import Request, own_agent
 
 RUNS_SHOWN = 20
@@ -75,7 +75,7 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
     steps = time_travel.steps_of(agent).count()
     moment = timezone.localtime(time_travel.ended_at(step))
     blocks = time_travel.blocks_at(step)
-    drawn = picture_of(agent, step, blocks)
+    bar = bar_of(agent, step, blocks)
     return {
         "agent": agent,
         "step": step,
@@ -84,9 +84,9 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
         "now": steps + 1,
         "moment": moment.strftime("%-d %b %Y %H:%M:%S %Z"),
         "blocks": blocks,
-        "picture": drawn,
-        "parts": [(s, part_address(agent, number, s.key) if s.size else "") for s in drawn.shares]
-        if drawn
+        "picture": bar,
+        "parts": [(s, part_address(agent, number, s.key) if s.size else "") for s in bar.shares]
+        if bar
         else [],
         "estimated": not step.prompt_tokens,
         "fork_name": fork_name(agent, number),
@@ -99,7 +99,7 @@ def part_address(agent: Agent, number: int, name: str) -> str:
     return reverse("past_part", args=[agent.pk, number, name])
 
 
-def picture_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> Picture | None:
+def bar_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> ContextBar | None:
     """The context as it was sent in the step; None where nothing was kept of it."""
     sent = sent_requests.sent(step)
     if sent is None or not sent.context.size:
@@ -116,7 +116,7 @@ def picture_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) ->
         for b in blocks
     ]
     template = template_of(agent.prompt_template, agent.memory_class)
-    return picture(sent.context, held, template, step.model, agent.owner_id)
+    return context_bar(sent.context, held, template, step.model, agent.owner_id)
 
 
 @login_required
@@ -126,10 +126,10 @@ def part(request: Request, agent_id: UUID, number: int, name: str) -> HttpRespon
     with snapshot():
         agent = own_agent(request, agent_id)
         step = time_travel.step_at(agent, number)
-        drawn = picture_of(agent, step, time_travel.blocks_at(step)) if step else None
-        if drawn is None:
+        bar = bar_of(agent, step, time_travel.blocks_at(step)) if step else None
+        if bar is None:
             raise Http404
-        return text_of(request, drawn, name)
+        return text_of(request, bar, name)
 
 
 # -- the conversation up to a step -----------------------------------------------------------------

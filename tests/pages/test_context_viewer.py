@@ -23,8 +23,8 @@ from agents.llm.rendering import Stored, rendered
 from agents.memory.context import compile_context, sections
 from agents.models import Agent, Block, Editor, Event, Message, RequestText, Run, Step
 from agents.pages import context_chart
-from agents.pages.context import context_now, picture_now
-from agents.pages.context_chart import Picture
+from agents.pages.context import bar_now, context_now
+from agents.pages.context_chart import ContextBar
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
 from agents.text.diff import Work
 from agents.text.json import pretty_value
@@ -40,12 +40,12 @@ def shown(web: Client, agent: Agent) -> str:
     return answer.content.decode()
 
 
-def drawn(agent: Agent) -> Picture:
-    return picture_now(Agent.objects.get(pk=agent.pk))
+def bar(agent: Agent) -> ContextBar:
+    return bar_now(Agent.objects.get(pk=agent.pk))
 
 
-def by_key(drawn: Picture) -> dict[str, context_chart.Share]:
-    return {share.key: share for share in drawn.shares}
+def by_key(bar: ContextBar) -> dict[str, context_chart.BarPart]:
+    return {share.key: share for share in bar.shares}
 
 
 # -- the picture -----------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def by_key(drawn: Picture) -> dict[str, context_chart.Share]:
 
 def test_every_part_of_the_window_is_in_the_bar(agent: Agent, ask: Ask) -> None:
     ask("Hello")
-    found = drawn(agent)
+    found = bar(agent)
     names = [share.name for share in found.shares]
     assert names == [
         "System prompt",
@@ -78,7 +78,7 @@ def test_the_blocks_shares_are_core_memorys_size(agent: Agent) -> None:
     context = compile_context(agent)
     whole = next(part.size for part in sections(context) if part.kind == "core_memory")
     for template in (TAGS_TEMPLATE, JSON_TEMPLATE, "{{ memory.human.value }}{{ memory.empty }}"):
-        found = context_chart.picture(context, list(context.blocks), template, "m")
+        found = context_chart.context_bar(context, list(context.blocks), template, "m")
         blocks = [share for share in found.shares if share.label]
         assert [share.label for share in blocks] == ["persona", "human", "日本", "empty"]
         assert sum(share.size for share in blocks) == whole
@@ -92,7 +92,7 @@ def test_the_numbers_agree_with_what_the_endpoint_reports(
         ask(f"Question {number}: what did I say of the garden, and what should I do this week?")
         if not number:
             continue
-        before = drawn(agent).tokens
+        before = bar(agent).tokens
         words = "And now for something that takes a few more words than that."
         ask(words)
         step = Step.objects.order_by("-pk")[0]
@@ -113,7 +113,7 @@ def test_tokens_are_estimated_until_an_endpoint_has_reported(
 
 def test_what_is_larger_than_the_window_is_drawn_to_its_own_scale(agent: Agent) -> None:
     agent.configure(context_window=1000, system_prompt="x" * 8000)
-    found = drawn(agent)
+    found = bar(agent)
     assert found.shares[-1].tokens == found.shares[-1].width == 0
     assert found.end < 100
     assert found.percent > 100
@@ -122,7 +122,7 @@ def test_what_is_larger_than_the_window_is_drawn_to_its_own_scale(agent: Agent) 
 
 def test_small_parts_can_be_seen(agent: Agent) -> None:
     agent.configure(context_window=1_000_000)
-    assert all(share.width >= context_chart.NARROWEST for share in drawn(agent).shares)
+    assert all(share.width >= context_chart.NARROWEST for share in bar(agent).shares)
 
 
 def test_a_parts_text_is_what_the_model_is_sent(agent: Agent, web: Client, ask: Ask) -> None:
@@ -131,7 +131,7 @@ def test_a_parts_text_is_what_the_model_is_sent(agent: Agent, web: Client, ask: 
     assert human
     texts = {
         key: web.get(reverse("context_part", args=[agent.pk, key])).content.decode()
-        for key in by_key(drawn(agent))
+        for key in by_key(bar(agent))
         if key != "free"
     }
     assert "You are a tutor." in texts["prompt"]
@@ -273,7 +273,7 @@ def test_costs_are_shown_where_the_model_has_a_price(
     html = shown(web, agent)
     assert "Step 2: 2 tokens sent, 10 received, $0.10" in html
     assert "together $0.20" in html
-    found = drawn(agent)
+    found = bar(agent)
     assert found.cost == dollars(found.tokens / 100_000)
     assert found.shares[-1].cost == ""
 

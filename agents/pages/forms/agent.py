@@ -117,8 +117,8 @@ class RulesWidget(forms.Widget):
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
         """A list of rows, as typed."""
-        given = [data.getlist(f"{name}-{part}") for part in self.parts]
-        rows = zip_longest(*given, fillvalue="")
+        columns = [data.getlist(f"{name}-{part}") for part in self.parts]
+        rows = zip_longest(*columns, fillvalue="")
         return [dict(zip(self.parts, row, strict=True)) for row in rows]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:

@@ -43,7 +43,7 @@ class ToolForm(forms.Form):
     """A custom tool as a person writes it. `tool` is theirs: stored, or one to be.
 
     After `is_valid`, `tool` is what it would be, `definition` what was read off its source, and
-    `line` where that is wrong (1-based; 0 where that is nowhere in particular).
+    `line` where that is wrong (counted from 1; 0 where no line is known).
     """
 
     source = TextAsTyped(
@@ -102,8 +102,8 @@ class ToolForm(forms.Form):
         return list(dict.fromkeys(tag for tag in tags if tag))
 
     def clean_return_char_limit(self) -> int:
-        given = self.cleaned_data["return_char_limit"]
-        return LONGEST_RETURN if given is None else given
+        cleaned = self.cleaned_data["return_char_limit"]
+        return LONGEST_RETURN if cleaned is None else cleaned
 
     def clean(self) -> None:
         for field, value in self.changes().items():
@@ -123,22 +123,27 @@ class ToolForm(forms.Form):
 
     def changes(self) -> dict[str, Any]:
         """What the tool's fields become."""
-        given = {name: self.cleaned_data[name] for name in self.fields if name in self.cleaned_data}
-        if "source" in given:
-            given["source"] = textwrap.dedent(given["source"])
-            given["name"] = self.named if defines(given["source"], self.named) else ""
-        return given
+        cleaned = {
+            name: self.cleaned_data[name] for name in self.fields if name in self.cleaned_data
+        }
+        if "source" in cleaned:
+            cleaned["source"] = textwrap.dedent(cleaned["source"])
+            cleaned["name"] = self.named if defines(cleaned["source"], self.named) else ""
+        return cleaned
 
     def refuse(self, error: ValidationError) -> None:
-        """Say what is wrong with the tool; what no field is to blame for is the source's fault."""
-        found = error.error_dict if hasattr(error, "error_dict") else {"": error.error_list}
-        for name, errors in found.items():
+        """Say what is wrong with the tool; an error of no field is shown at the source."""
+        errors_by_field = (
+            error.error_dict if hasattr(error, "error_dict") else {"": error.error_list}
+        )
+        for name, errors in errors_by_field.items():
             field = name if name in self.fields else "source"
-            phrases = errors if name != NON_FIELD_ERRORS else [ValidationError(self.taken())]
+            if name == NON_FIELD_ERRORS:
+                errors = [ValidationError(self.name_taken())]
             if field not in self.errors or field != "source":
-                self.add_error(field, phrases)
+                self.add_error(field, errors)
 
-    def taken(self) -> str:
+    def name_taken(self) -> str:
         return f"You have a tool '{self.tool.name}' already; give this function another name."
 
 
@@ -218,18 +223,18 @@ class RulesForm(forms.Form):
     def rules(self) -> list[Rule]:
         """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it, and
         so do those about a tool's return, which no form makes."""
-        given = self.cleaned_data
-        rules_by_kind: dict[str, Rule] = {kind: {} for kind in PLAIN if given[kind]}
+        cleaned = self.cleaned_data
+        rules_by_kind: dict[str, Rule] = {kind: {} for kind in PLAIN if cleaned[kind]}
         stored = {rule["type"]: rule for rule in self.stored}
         if self.by_default and "requires_approval" not in rules_by_kind:
             rules_by_kind["no_approval"] = {}
         elif self.by_default and "requires_approval" not in stored:
             del rules_by_kind["requires_approval"]  # the tool itself says it
         for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
-            if given[field]:
-                rules_by_kind[kind] = {"children": given[field]}
-        if given["max_count_limit"]:
-            rules_by_kind["max_count_per_step"] = {"max_count_limit": given["max_count_limit"]}
+            if cleaned[field]:
+                rules_by_kind[kind] = {"children": cleaned[field]}
+        if cleaned["max_count_limit"]:
+            rules_by_kind["max_count_per_step"] = {"max_count_limit": cleaned["max_count_limit"]}
         by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
         return by_return + [
             {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
@@ -245,8 +250,8 @@ def most(rules: list[Rule]) -> int | None:
 
 def children(rules: list[Rule], kind: str) -> list[str]:
     """The tools that a tool's rules of a kind name besides it."""
-    found = [child for rule in rules if rule["type"] == kind for child in rule["children"]]
-    return list(dict.fromkeys(found))
+    names = [child for rule in rules if rule["type"] == kind for child in rule["children"]]
+    return list(dict.fromkeys(names))
 
 
 def in_words(rules: list[Rule]) -> list[str]:

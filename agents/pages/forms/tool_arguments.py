@@ -14,35 +14,35 @@ from django.utils.html import escape
 class ArgumentsForm(forms.Form):
     """A tool's arguments, a field each: text as it is, anything else as JSON.
 
-    What is left empty is left out where the function has a default. `given` is what was typed, by
-    the fields' names in the page: `argument-task`.
+    What is left empty is left out where the function has a default. `form_data` is what was typed,
+    by the fields' names in the page: `argument-task`.
     """
 
-    def __init__(self, schema: dict[str, Any], given: Mapping[str, str]) -> None:
+    def __init__(self, schema: dict[str, Any], form_data: Mapping[str, str]) -> None:
         parameters = schema["parameters"]
         self.parameters: dict[str, dict[str, Any]] = parameters.get("properties", {})
         self.needed: list[str] = parameters.get("required", [])
-        typed = {name: given.get(f"argument-{name}", "") for name in self.parameters}
+        typed = {name: form_data.get(f"argument-{name}", "") for name in self.parameters}
         super().__init__(prefix="argument", use_required_attribute=False, initial=typed)
         for name, about in self.parameters.items():
             self.fields[name] = argument_field(name, about, needed=name in self.needed)
 
     def arguments(self) -> dict[str, Any]:
         """The arguments by name, to be checked by the tool itself. ValidationError: no JSON."""
-        given, wrong = {}, []
+        arguments, errors = {}, []
         for name, about in self.parameters.items():
             text = self.initial[name]
             if takes_text(about):
                 if text or name in self.needed:
-                    given[name] = text.replace("\r\n", "\n") or empty(about)
+                    arguments[name] = text.replace("\r\n", "\n") or empty(about)
             elif text.strip():
                 try:
-                    given[name] = json.loads(text)
+                    arguments[name] = json.loads(text)
                 except (ValueError, RecursionError) as error:
-                    wrong.append(f"The argument '{name}' is not JSON ({error}).")
-        if wrong:
-            raise ValidationError(wrong)
-        return given
+                    errors.append(f"The argument '{name}' is not JSON ({error}).")
+        if errors:
+            raise ValidationError(errors)
+        return arguments
 
 
 def argument_field(name: str, about: dict[str, Any], *, needed: bool) -> forms.Field:
