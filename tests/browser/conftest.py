@@ -20,7 +20,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from tests.support.fake_openai import FakeOpenAI
+from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.server import MemoryWeb, eventually
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -141,6 +141,17 @@ def converse(server: MemoryWeb, agent: str, model: FakeOpenAI, words: str, *answ
     model.script(*answers)
     server.post(f"/agents/{agent}/messages/", text=words, key=words)
     eventually(lambda: server.is_idle(agent))
+
+
+RENAME = (
+    "core_memory_replace",
+    {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
+)
+
+
+def change_by_the_agent(server: MemoryWeb, model: FakeOpenAI, agent: str) -> None:
+    """The agent calls Bob Sarah in its memory."""
+    converse(server, agent, model, "My name is Sarah.", calls(RENAME), text("Noted."))
 
 
 def caught_up(page: Page, server: MemoryWeb, agent: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,30 +14,19 @@ from tests.browser.conftest import (
     Chat,
     block,
     button,
-    composer,
+    change_by_the_agent,
     log,
     make_agent,
     memory,
     say,
     status,
 )
-from tests.support.fake_openai import FakeOpenAI, calls, gated, stall, text
-from tests.support.fake_openai import status as refusal
+from tests.support.fake_openai import FakeOpenAI
 from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 
 KNOWN = "Name: Bob\nLives in Riga\nLikes tea"
-RENAME = (
-    "core_memory_replace",
-    {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
-)
-FOCUSABLE = "a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']"
-NOT_REACHED = """(selector) => [...document.querySelectorAll(selector)]
-  .filter((element) => element.tabIndex >= 0 && !element.disabled)
-  .filter((element) => element.checkVisibility({visibilityProperty: true}))
-  .filter((element) => !window.reached.has(element))
-  .map((element) => element.outerHTML.slice(0, 120))"""
 
 
 @pytest.fixture
@@ -141,12 +129,6 @@ def test_what_is_too_long_for_a_block_is_refused_and_kept(
     expect(page.get_by_role("textbox", name="Value of human")).to_have_value("x" * 2040)
 
 
-def change_by_the_agent(server: MemoryWeb, model: FakeOpenAI, agent: str) -> None:
-    model.script(calls(RENAME), text("Noted."))
-    server.post(f"/agents/{agent}/messages/", text="My name is Sarah.", key="rename")
-    eventually(lambda: server.is_idle(agent))
-
-
 MINE = KNOWN.replace("tea", "coffee")
 
 
@@ -210,155 +192,3 @@ def test_a_block_is_added_configured_and_removed(server: MemoryWeb, chat: Chat) 
     page.once("dialog", lambda dialog: dialog.accept())
     button(block(page, "plans"), "Detach").click()
     expect(block(page, "plans")).to_have_count(0)
-
-
-# -- messages that wait, runs that fail ----------------------------------------------------------
-
-
-def test_a_message_that_waits_can_be_changed_and_taken_back(
-    server: MemoryWeb, model: FakeOpenAI, chat: Chat
-) -> None:
-    page = chat(server.make_agent())
-    gate = gated(text("One."))
-    model.script(gate, text("Two."))
-    say(page, "First")
-    expect(button(page, "Stop")).to_be_visible()
-    say(page, "Second")
-    say(page, "Third")
-    waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
-    expect(waiting).to_have_count(2)
-    waiting.first.get_by_text("Second").first.click()
-    editor = waiting.first.get_by_role("textbox", name="Message that waits")
-    editor.fill("Second, changed")
-    button(waiting.last, "Take back").click()
-    expect(waiting).to_have_count(1)
-    expect(editor).to_have_value("Second, changed")
-    button(waiting.first, "Save").click()
-    expect(waiting.first.get_by_text("Second, changed").first).to_be_visible()
-    gate.open()
-    expect(log(page)).to_contain_text("Two.")
-    expect(log(page)).to_contain_text("Second, changed")
-    expect(log(page)).not_to_contain_text("Third")
-    expect(waiting).to_have_count(0)
-
-
-def test_a_run_that_failed_says_why_and_goes_on_after_retry(
-    server: MemoryWeb, model: FakeOpenAI, chat: Chat
-) -> None:
-    page = chat(server.make_agent())
-    model.script(refusal(401))
-    say(page, "Hello")
-    expect(log(page).get_by_role("alert")).to_contain_text("refused the key")
-    model.script(text("Here I am."))
-    button(log(page), "Retry").click()
-    expect(log(page)).to_contain_text("Here I am.")
-    expect(log(page).get_by_role("alert")).to_have_count(0)
-    expect(log(page).get_by_text("Hello")).to_have_count(1)
-
-
-# -- agents --------------------------------------------------------------------------------------
-
-
-def test_an_agent_is_renamed_deleted_and_brought_back(
-    server: MemoryWeb, chat: Chat, expected_complaints: list[str]
-) -> None:
-    expected_complaints.append("404")
-    agent = server.make_agent("Tutor of mine")
-    page, other = chat(agent), chat(agent)
-    page.get_by_role("link", name="Settings", exact=True).click()
-    page.get_by_role("textbox", name="Name", exact=True).fill("Teacher")
-    button(page, "Save").click()
-    for tab in (page, other):
-        expect(tab.get_by_role("heading", name="Teacher", level=1)).to_be_visible()
-        agents = tab.get_by_role("navigation", name="Agents")
-        expect(agents.get_by_role("link", name="Teacher")).to_be_visible()
-        expect(tab).to_have_title(re.compile("^Teacher"))
-    page.get_by_role("link", name="Settings", exact=True).click()
-    page.get_by_role("link", name="Delete agent").click()
-    expect(page.get_by_role("heading", name="Delete Teacher?")).to_be_visible()
-    button(page, "Delete Teacher").click()
-    expect(other.get_by_role("heading", name="This agent was deleted")).to_be_visible()
-    answer = page.goto(f"{server.url}/agents/{agent}/")
-    assert answer
-    assert answer.status == 404
-    page.get_by_role("link", name="Deleted agents").click()
-    button(page, "Bring Teacher back").click()
-    expect(page.get_by_role("heading", name="Teacher", level=1)).to_be_visible()
-
-
-# -- keyboard, narrow pages ----------------------------------------------------------------------
-
-
-def test_enter_sends_shift_enter_breaks_the_line_escape_stops(
-    server: MemoryWeb, model: FakeOpenAI, chat: Chat
-) -> None:
-    page = chat(server.make_agent())
-    model.script(stall("Once upon"))
-    expect(composer(page)).to_be_focused()
-    page.keyboard.type("One line")
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.type("and another")
-    expect(composer(page)).to_have_value("One line\nand another")
-    page.keyboard.press("Enter")
-    expect(log(page)).to_contain_text("Once upon")
-    page.keyboard.press("Escape")
-    expect(log(page)).to_contain_text("stopped here")
-    assert server.rows("SELECT text FROM agents_run ORDER BY id DESC")[0] == (
-        "One line\nand another",
-    )
-
-
-def test_an_empty_and_an_overlong_message_are_not_sent(server: MemoryWeb, chat: Chat) -> None:
-    agent = server.make_agent()
-    page = chat(agent)
-    button(page, "Send").click()
-    expect(page.get_by_text("The message is empty")).to_be_visible()
-    composer(page).fill("x" * 100_001)
-    button(page, "Send").click()
-    expect(page.get_by_text("100,000 is the most")).to_be_visible()
-    assert not server.runs(agent)
-
-
-def test_tab_reaches_everything(server: MemoryWeb, model: FakeOpenAI, chat: Chat) -> None:
-    agent = server.make_agent(human=KNOWN)
-    change_by_the_agent(server, model, agent)
-    page = chat(agent)
-    page.evaluate("() => { document.activeElement.blur(); window.reached = new Set(); }")
-    for _ in range(page.locator(FOCUSABLE).count() + 5):
-        page.keyboard.press("Tab")
-        page.evaluate("() => window.reached.add(document.activeElement)")
-    assert page.evaluate(NOT_REACHED, FOCUSABLE) == []
-
-
-def test_on_a_narrow_page_the_memory_is_a_drawer_that_counts_what_was_not_seen(
-    server: MemoryWeb, model: FakeOpenAI, chat: Chat
-) -> None:
-    agent = server.make_agent(human=KNOWN)
-    page = chat(agent)
-    page.set_viewport_size({"width": 390, "height": 844})
-    opener = page.get_by_role("button", name=re.compile("^Memory"))
-    expect(opener).to_be_visible()
-    expect(memory(page)).to_be_hidden()
-    change_by_the_agent(server, model, agent)
-    expect(opener).to_have_accessible_name("Memory 1 unseen")
-    opener.click()
-    expect(memory(page)).to_be_visible()
-    expect(block(page)).to_contain_text("Sarah")
-    page.keyboard.press("Escape")
-    expect(memory(page)).to_be_hidden()
-    expect(opener).to_have_accessible_name("Memory")
-
-
-def test_the_page_is_made_as_people_and_screen_readers_expect(
-    server: MemoryWeb, chat: Chat
-) -> None:
-    page = chat(server.make_agent(human=KNOWN))
-    expect(log(page)).to_have_count(1)
-    expect(composer(page)).to_have_count(1)
-    expect(button(page, "Send")).to_be_visible()
-    expect(button(page, "Stop")).to_be_hidden()
-    expect(status(page)).to_have_count(1)
-    expect(page.get_by_role("main")).to_have_count(1)
-    for label in ("persona", "human"):
-        expect(block(page, label)).to_have_count(1)
-    expect(log(page)).to_have_attribute("aria-live", "off")

@@ -12,12 +12,15 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections import ChainMap
 from typing import Any
 
 import httpx
 
-from tests.sdk import operations, scenarios
+from tests.sdk import operations, scenarios, tool_operations, tool_scenarios
+from tests.sdk.any_version import connect
 
+MODULES = (scenarios, tool_scenarios, operations, tool_operations)
 requests: list[Any] = []
 send = httpx.Client.send
 
@@ -32,10 +35,10 @@ def play(asked: dict[str, Any]) -> dict[str, Any]:
     given = asked["given"]
     requests.clear()
     try:
-        client = scenarios.connect(asked["base_url"], given.pop("token", None))
+        client = connect(asked["base_url"], given.pop("token", None))
         if asked["scenario"] == "errors":
             given["base_url"] = asked["base_url"]
-        scenario = {**vars(scenarios), **vars(operations)}[asked["scenario"]]
+        scenario = ChainMap(*map(vars, MODULES))[asked["scenario"]]
         return {"told": scenario(client, **given), "requests": requests}
     except Exception:
         return {"failed": traceback.format_exc()}

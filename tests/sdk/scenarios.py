@@ -1,84 +1,24 @@
-"""What notebooks do, written anew, played by the interpreter of one SDK version.
-
-It imports nothing of ours. 0.1.x and 1.x say some things in other words; what they say is the same.
-"""
+"""What notebooks do, written anew, played by the interpreter of one SDK version."""
 
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import letta_client
 from letta_client import Letta
 
-VERSION = tuple(int(part) for part in sys.argv[1].split("."))
-OLD = VERSION < (1,)
-
-
-def connect(base_url: str, token: str | None = None) -> Letta:
-    return Letta(base_url=base_url, **({"token": token} if OLD else {"api_key": token}))
-
-
-def items(listed: Any) -> list[Any]:
-    """All of a list: 1.x goes through it page by page to its end."""
-    return list(listed)
-
-
-def upsert(client: Letta, function: Any) -> Any:
-    """1.12.1 takes only a source."""
-    if hasattr(client.tools, "upsert_from_function"):
-        return client.tools.upsert_from_function(func=function)
-    import inspect
-    import textwrap
-
-    return client.tools.upsert(source_code=textwrap.dedent(inspect.getsource(function)))
-
-
-def block_of(client: Letta, agent_id: str, label: str) -> Any:
-    if VERSION < (0, 1, 43):
-        return client.agents.core_memory.retrieve_block(agent_id=agent_id, block_label=label)
-    return client.agents.blocks.retrieve(label, agent_id=agent_id) if not OLD else (
-        client.agents.blocks.retrieve(agent_id=agent_id, block_label=label)
-    )  # fmt: skip
-
-
-def user(text: str) -> Any:
-    if OLD:
-        return letta_client.MessageCreate(role="user", content=text)
-    return {"role": "user", "content": text}
-
-
-def stream(client: Letta, agent_id: str, text: str, **more: Any) -> list[Any]:
-    messages = client.agents.messages
-    call = messages.create_stream if OLD else messages.stream
-    return list(call(agent_id=agent_id, messages=[user(text)], **more))
-
-
-def told(message: Any) -> list[str]:
-    """A message as the notebooks print it."""
-    kind = message.message_type
-    if kind == "reasoning_message":
-        return [kind, message.reasoning]
-    if kind in ("assistant_message", "user_message", "system_message"):
-        return [kind, message.content]
-    if kind == "tool_call_message":
-        return [kind, message.tool_call.name + message.tool_call.arguments]
-    if kind == "tool_return_message":
-        return [kind, message.tool_return]
-    return [kind]
-
-
-def usage_of(usage: Any) -> list[int]:
-    return [
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        usage.total_tokens,
-        usage.step_count,
-    ]
-
-
-# -- scenarios -------------------------------------------------------------------------------------
+from tests.sdk.any_version import (
+    OLD,
+    VERSION,
+    as_printed,
+    block_of,
+    connect,
+    items,
+    stream,
+    usage_of,
+    user,
+)
 
 
 def simple_agent(client: Letta) -> Any:
@@ -98,12 +38,12 @@ def simple_agent(client: Letta) -> Any:
         "system": made.system,
         "tools": [tool.name for tool in made.tools],
         "blocks": {block.label: [block.value, block.limit] for block in made.memory.blocks},
-        "said": [told(message) for message in answer.messages],
+        "said": [as_printed(message) for message in answer.messages],
         "usage": usage_of(answer.usage),
         "stop": answer.stop_reason.stop_reason
         if not isinstance(answer.stop_reason, dict)
         else answer.stop_reason["stop_reason"],
-        "listed": [told(message) for message in listed],
+        "listed": [as_printed(message) for message in listed],
         "classes": [type(message).__name__ for message in listed],
         "again": client.agents.retrieve(made.id).name,
     }
@@ -122,7 +62,11 @@ def human_block_changes(client: Letta) -> Any:
         change = client.agents.blocks.modify if OLD else client.agents.blocks.update
         named = {"block_label": "human"}
         by_script = change(agent_id=made.id, value="Name: Ann", **named).value
-    return {"said": [told(m) for m in answer.messages], "after": after, "by_script": by_script}
+    return {
+        "said": [as_printed(m) for m in answer.messages],
+        "after": after,
+        "by_script": by_script,
+    }
 
 
 def archival_memory(client: Letta) -> Any:
@@ -131,7 +75,7 @@ def archival_memory(client: Letta) -> Any:
     said = []
     for text in ("Save 'bob loves cats' to archival", "Search archival for animals"):
         answer = client.agents.messages.create(agent_id=made.id, messages=[user(text)])
-        said.append([told(message) for message in answer.messages])
+        said.append([as_printed(message) for message in answer.messages])
     old = VERSION < (0, 1, 43)
     passages = client.agents.archival_memory if old else client.agents.passages
     new = passages.create(agent_id=made.id, text="Bob loves boston terriers")
@@ -167,137 +111,6 @@ def memory_blocks(client: Letta) -> Any:
         "by_label": block_of(client, made.id, "human").value,
         "template": template,
         "name": made.name,
-    }
-
-
-def get_agent_id(agent_state: "AgentState"):  # type: ignore[name-defined]  # noqa: F821, UP037
-    """
-    Query your agent ID field
-    """
-    return agent_state.id
-
-
-def agent_state_in_a_tool(client: Letta) -> Any:
-    """A tool that reads `agent_state.id`, as a stream."""
-    tool = upsert(client, get_agent_id)
-    made = client.agents.create(memory_blocks=[], model="openai/gpt-4o-mini", tool_ids=[tool.id])
-    chunks = stream(client, made.id, "What is your agent id?")
-    return {
-        "id": made.id,
-        "schema": tool.json_schema["parameters"]["properties"],
-        "chunks": [told(chunk) for chunk in chunks],
-        "usage": usage_of(chunks[-1]),
-    }
-
-
-def task_queue_push(agent_state: "AgentState", task_description: str):  # type: ignore[name-defined]  # noqa: F821, UP037
-    """
-    Push to a task queue stored in core memory.
-
-    Args:
-        task_description (str): A description of the next task you must accomplish.
-
-    Returns:
-        Optional[str]: None is always returned as this function
-        does not produce a response.
-    """
-    import json
-
-    tasks = json.loads(agent_state.memory.get_block("tasks").value)
-    tasks.append(task_description)
-    agent_state.memory.update_block_value("tasks", json.dumps(tasks))
-    return None
-
-
-def task_queue_pop(agent_state: "AgentState"):  # type: ignore[name-defined]  # noqa: F821, UP037
-    """
-    Get the next task from the task queue
-
-    Returns:
-        Optional[str]: The description of the task popped from the
-        queue, if there are still tasks in queue. Otherwise, returns
-        None (the task queue is empty)
-    """
-    import json
-
-    tasks = json.loads(agent_state.memory.get_block("tasks").value)
-    if len(tasks) == 0:
-        return None
-    task = tasks[0]
-    print("CURRENT TASKS: ", tasks)
-    agent_state.memory.update_block_value("tasks", json.dumps(tasks[1:]))
-    return task
-
-
-PUSH_BY_CLIENT = '''
-def task_queue_push(agent_state: "AgentState", task_description: str):
-    """
-    Push to a task queue stored in core memory.
-
-    Args:
-        task_description (str): A description of the next task you must accomplish.
-    """
-    from letta_client import Letta
-    import json
-
-    client = Letta(base_url="http://localhost:8283")
-    block = client.agents.blocks.retrieve(agent_id=agent_state.id, block_label="tasks")
-    tasks = json.loads(block.value)
-    tasks.append(task_description)
-    client.agents.blocks.modify(
-        agent_id=agent_state.id, value=json.dumps(tasks), block_label="tasks"
-    )
-    return None
-'''
-POP_BY_CLIENT = '''
-def task_queue_pop(agent_state: "AgentState"):
-    """
-    Get the next task from the task queue
-    """
-    from letta_client import Letta
-    import json
-
-    client = Letta(base_url="http://localhost:8283")
-    block = client.agents.blocks.retrieve(agent_id=agent_state.id, block_label="tasks")
-    tasks = json.loads(block.value)
-    if len(tasks) == 0:
-        return None
-    remaining = json.dumps(tasks[1:])
-    client.agents.blocks.modify(
-        agent_id=agent_state.id, value=remaining, block_label="tasks"
-    )
-    return f"Remaining tasks {remaining}"
-'''
-
-
-def task_queue(client: Letta, form: str) -> Any:
-    """The task-queue agent: its tools change `agent_state`, or use a client of their own."""
-    if form == "agent_state":
-        tools = [upsert(client, function) for function in (task_queue_pop, task_queue_push)]
-    else:
-        sources = (POP_BY_CLIENT, PUSH_BY_CLIENT)
-        tools = [client.tools.upsert(source_code=source) for source in sources]
-    for old in items(client.agents.list(name=f"tasks_{form}")):
-        client.agents.delete(agent_id=old.id)
-    made = client.agents.create(
-        name=f"tasks_{form}",
-        system="You clear your tasks.",
-        memory_blocks=[{"label": "tasks", "value": json.dumps([])}],
-        model="openai/gpt-4o-mini-2024-07-18",
-        embedding="openai/text-embedding-3-small",
-        tool_ids=[tool.id for tool in tools],
-        include_base_tools=False,
-        tools=["send_message"],
-    )
-    before = block_of(client, made.id, "tasks").value
-    chunks = stream(client, made.id, "Add two tasks")
-    between = block_of(client, made.id, "tasks").value
-    answer = client.agents.messages.create(agent_id=made.id, messages=[user("Complete your tasks")])
-    return {
-        "tools": sorted(tool.name for tool in made.tools),
-        "values": [before, between, block_of(client, made.id, "tasks").value],
-        "pushed": [told(chunk) for chunk in chunks],
-        "popped": [told(message) for message in answer.messages],
     }
 
 
@@ -371,7 +184,10 @@ def agent_file(client: Letta) -> Any:
         "names": [agent.name for agent in agents],
         "blocks": [block_of(client, agent.id, "human").value for agent in agents],
         "said": [
-            [told(message) for message in items(client.agents.messages.list(agent_id=agent.id))][1:]
+            [
+                as_printed(message)
+                for message in items(client.agents.messages.list(agent_id=agent.id))
+            ][1:]
             for agent in agents
         ],
         "notes": copied.notes,
@@ -445,7 +261,7 @@ def goes_on(client: Letta) -> Any:
     made = client.agents.create(memory_blocks=[], model="openai/gpt-4o-mini")
     run = client.agents.messages.create_async(agent_id=made.id, messages=[user("Hello")])
     again = client.runs.messages.stream(run.id, starting_after=0)
-    chunks = [told(chunk) for chunk in again]
+    chunks = [as_printed(chunk) for chunk in again]
     steps = items(client.runs.steps.list(run.id))
     trace = client.steps.trace.retrieve(steps[0].id)
     return {
