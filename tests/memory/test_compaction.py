@@ -8,36 +8,18 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
-from django.test import Client
 from django.utils import timezone
 
-from agents.llm import windows
 from agents.llm.endpoints import Endpoint
 from agents.memory import compaction, sent_requests
 from agents.memory.compaction import chunked, compact, leaving, mechanical
 from agents.memory.context import compile_context
-from agents.models import Agent, Compaction, Event, Message, Run
+from agents.models import Agent, Compaction, Message, Run
 from agents.models.lease import RunStopped
 from agents.runs import failures, loop
 from tests.conftest import Ask
+from tests.support.conversation import said, talk
 from tests.support.fake_openai import FakeOpenAI, calls, context_length, status, text
-
-
-def said(agent: Agent, role: str, content: str = "", **more: object) -> Message:
-    """A message as it is stored, without anybody having run."""
-    agent.message_count += 1
-    agent.save()
-    return Message.objects.create(
-        agent=agent, role=role, content=content, number=agent.message_count, **more
-    )
-
-
-def talk(agent: Agent, exchanges: int, length: int = 230) -> None:
-    for number in range(exchanges):
-        said(agent, "user", f"Question {number}: " + "x" * length)
-        said(agent, "assistant", f"Answer {number}: " + "y" * length)
 
 
 @pytest.fixture
@@ -45,12 +27,6 @@ def small(agent: Agent) -> Agent:
     """The agent with a window of 4000 tokens, and tools that leave most of it."""
     agent.configure(context_window=4000, tools=["core_memory_append", "core_memory_replace"])
     return agent
-
-
-def run_of(agent: Agent) -> Run:
-    run = agent.send("Next", "compaction")
-    run.acquire()
-    return run
 
 
 def test_the_oldest_whole_exchanges_leave_until_it_is_roomy(small: Agent) -> None:
@@ -265,28 +241,6 @@ def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: 
     assert not Compaction.objects.exists()
 
 
-def test_making_room_by_hand_leaves_only_the_last_exchange(
-    web: Client, agent: Agent, model: FakeOpenAI
-) -> None:
-    talk(agent, 5)
-    model.script(text("All five."))
-    assert web.post(f"/agents/{agent.pk}/compact/", {"key": "k"}).status_code in (204, 302)
-    loop.run_agent(Run.objects.get().pk)
-    run = Run.objects.get()
-    assert (run.kind, run.status, run.reason) == ("compaction", "done", "compacted")
-    agent.refresh_from_db()
-    assert agent.context_from == 9
-    assert agent.message_count == 10
-    kinds = set(agent.events.values_list("kind", flat=True))
-    assert Event.Kind.COMPACTED in kinds
-    assert "All five." in web.get(f"/agents/{agent.pk}/").content.decode()
-    made = Compaction.objects.get()
-    gone = web.get(f"/agents/{agent.pk}/compactions/{made.pk}/messages/").content.decode()
-    assert "Question 0:" in gone
-    assert "Answer 3:" in gone
-    assert "Question 4:" not in gone
-
-
 def test_with_only_one_exchange_there_is_nothing_to_make_room_of(
     agent: Agent, model: FakeOpenAI
 ) -> None:
@@ -295,73 +249,6 @@ def test_with_only_one_exchange_there_is_nothing_to_make_room_of(
     loop.run_agent(run.pk)
     run.refresh_from_db()
     assert (run.status, run.reason) == ("done", "no_room")
-
-
-def test_a_summary_can_be_edited_and_is_what_the_model_sees(
-    web: Client, small: Agent, model: FakeOpenAI, ask: Ask
-) -> None:
-    talk(small, 26)
-    model.script(text("First."), text("Good."))
-    ask("One")
-    made = Compaction.objects.get()
-    address = f"/agents/{small.pk}/compactions/{made.pk}/summary/"
-    assert "First." in web.get(address).content.decode()
-    assert web.post(address, {"summary": "Edited."}).status_code == 200
-    made.refresh_from_db()
-    assert (made.summary, made.written_by) == ("Edited.", "person")
-    ask("Two")
-    assert "Edited." in model.requests[-1]["messages"][0]["content"]
-    too_long = web.post(address, {"summary": "x" * 30_000})
-    assert too_long.status_code == 422
-    assert "Shorten it by 10,000" in too_long.content.decode()
-    with pytest.raises(ValidationError):
-        made.rewrite("x" * 30_000, "person")
-
-
-def test_strangers_reach_no_compaction(web: Client, small: Agent, bob: User) -> None:
-    run = run_of(small)
-    made = Compaction.objects.create(
-        agent=small, run=run, first=1, last=2, tokens_before=9, tokens_after=3, written_by="model"
-    )
-    web.force_login(bob)
-    for address in ("messages/", "summary/"):
-        path = f"/agents/{small.pk}/compactions/{made.pk}/{address}"
-        assert web.get(path).status_code == 404
-    assert web.post(f"/agents/{small.pk}/compact/").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens"),
-    [
-        ("gpt-4o-mini", 128_000),
-        ("gpt-4", 8192),
-        ("gpt-4.1-nano", 1_047_576),
-        ("meta-llama/Llama-3.1-8B-Instruct", 131_072),
-        ("no-such-model", None),
-    ],
-)
-def test_the_table_knows_models_by_the_longest_beginning(name: str, tokens: int | None) -> None:
-    assert windows.known(name) == tokens
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [{"max_model_len": 5000}, {"context_length": 5000}, {"meta": {"n_ctx_train": 5000}}],
-)
-def test_the_endpoints_own_word_on_the_window_counts(
-    entry: dict[str, object], model: FakeOpenAI, agent: Agent, ask: Ask
-) -> None:
-    assert windows.said_by({"id": "fake-model", **entry}) == 5000
-    model.said_of_models["fake-model"] = entry
-    windows._listed.clear()
-    ask("Hello")
-    assert agent.runs.get().steps.get().window == 5000
-
-
-def test_a_window_nobody_knows_is_32_000(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
-    windows._listed.clear()
-    ask("Hello")
-    assert agent.runs.get().steps.get().window == 32_000
 
 
 def test_a_tool_call_is_part_of_the_transcript_that_is_summarised(agent: Agent) -> None:

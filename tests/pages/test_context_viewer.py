@@ -1,37 +1,27 @@
-"""The context window's picture and chart, prices, and the exact request as it is shown."""
+"""The context window's picture and chart, with what a step costs."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from agents.ledger import request_diff
-from agents.ledger.request_diff import compare, lines_compared
 from agents.llm import handles, windows
-from agents.llm.dialects import STRICTEST
-from agents.llm.prices import dollars, load_prices, price_of
-from agents.llm.rendering import Stored, rendered
+from agents.llm.prices import dollars
 from agents.memory.context import compile_context, sections
-from agents.models import Agent, Block, Editor, Event, Message, RequestText, Run, Step
+from agents.models import Agent, Block, Event, RequestText, Run, Step
 from agents.pages import context_chart
 from agents.pages.context import bar_now, context_now
 from agents.pages.context_chart import ContextBar
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
-from agents.text.diff import Work
-from agents.text.json import pretty_value
 from tests.conftest import Ask
-from tests.support.fake_openai import FakeOpenAI, calls, text
-
-APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie — ümlauts 日本"})
+from tests.support.fake_openai import FakeOpenAI, text
 
 
 def shown(web: Client, agent: Agent) -> str:
@@ -257,7 +247,7 @@ def test_a_step_without_usage_is_told_as_estimated(agent: Agent, web: Client) ->
     assert "Step 1: 77 tokens sent (estimated), 0 received" in shown(web, agent)
 
 
-# -- prices ----------------------------------------------------------------------------------------
+# -- costs -----------------------------------------------------------------------------------------
 
 
 def test_without_a_price_no_costs_are_shown(agent: Agent, web: Client) -> None:
@@ -276,178 +266,6 @@ def test_costs_are_shown_where_the_model_has_a_price(
     found = bar(agent)
     assert found.cost == dollars(found.tokens / 100_000)
     assert found.shares[-1].cost == ""
-
-
-@pytest.mark.parametrize(
-    ("model", "price"),
-    [
-        ("gpt-4o-mini", 1),
-        ("gpt-4o-mini-2024-07-18", 1),
-        ("GPT-4o", 2),
-        ("openai/gpt-4o", 2),
-        ("other/gpt-4o", 2),
-        ("work/gpt-4o", 3),
-        ("llama3", None),
-    ],
-)
-def test_the_longest_beginning_of_a_name_has_the_price(
-    model: str, price: float | None, settings: Settings
-) -> None:
-    settings.PRICES = '{"gpt-4o-mini": [1, 9], "gpt-4o": [2, 9], "work/gpt-4o": [3, 9.5]}'
-    found = price_of(model)
-    assert (found and found.prompt) == price
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("{", "is no JSON"),
-        ("[1, 2]", "is no JSON object"),
-        ('{"a": 1}', "gives 1 for a; give two numbers"),
-        ('{"a": [1]}', "give two numbers"),
-        ('{"a": [1, -2]}', "give two numbers"),
-        ('{"a": [1, true]}', "give two numbers"),
-        ('{"a": [1, NaN]}', "give two numbers"),
-    ],
-)
-def test_prices_that_cannot_be_read_stop_the_start_with_a_sentence(text: str, why: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=re.escape(why)):
-        load_prices(text)
-
-
-def test_no_prices_are_shipped() -> None:
-    assert load_prices("") == {}
-
-
-@pytest.mark.parametrize(
-    ("amount", "words"),
-    [(0, "$0"), (1234.5, "$1,234.50"), (0.1, "$0.10"), (0.0123, "$0.012"), (3.4e-5, "$0.000034")],
-)
-def test_amounts_are_told_to_two_digits(amount: float, words: str) -> None:
-    assert dollars(amount) == words
-
-
-# -- the exact request -----------------------------------------------------------------------------
-
-
-def request_page(web: Client, step: Step) -> str:
-    answer = web.get(reverse("step_request", args=[step.run.agent_id, step.pk]))
-    assert answer.status_code == 200
-    return answer.content.decode()
-
-
-def test_a_steps_request_is_shown_proven_and_can_be_had_as_it_was_sent(
-    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
-) -> None:
-    model.script(calls(APPEND), text("Noted."))
-    ask("I like pie")
-    first, second = Step.objects.order_by("pk")
-    html = request_page(web, first)
-    assert "Proven: this is what was sent, byte for byte." in html
-    assert first.request_sha256 in html
-    assert "The request of step 1" in html
-    for step, raw in zip((first, second), model.raw_bodies, strict=True):
-        answer = web.get(reverse("step_request_raw", args=[agent.pk, step.pk]))
-        assert answer.content == raw
-        assert answer["Content-Type"] == "application/json"
-        assert answer["Content-Disposition"] == f'attachment; filename="request-{step.pk}.json"'
-
-
-def test_a_request_that_was_changed_since_is_said_not_to_be_proven(
-    agent: Agent, ask: Ask, web: Client
-) -> None:
-    ask("Hello")
-    Message.objects.filter(role="user").update(content="Something else")
-    step = Step.objects.get()
-    html = request_page(web, step)
-    assert "Not proven" in html
-    assert "Proven: this" not in html
-    raw = web.get(reverse("step_request_raw", args=[agent.pk, step.pk]))
-    assert "not-proven" in raw["Content-Disposition"]
-
-
-def test_a_step_whose_request_was_not_kept_says_so(agent: Agent, ask: Ask, web: Client) -> None:
-    ask("Hello")
-    Step.objects.update(request={})
-    step = Step.objects.get()
-    assert "was not kept" in request_page(web, step)
-    assert web.get(reverse("step_request_raw", args=[agent.pk, step.pk])).status_code == 404
-
-
-def test_what_would_be_context_now_is_beside_it_with_the_differences(
-    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
-) -> None:
-    ask("Hello")
-    block = agent.block("human")
-    assert block
-    block.replace("Bob", "Sarah", by=Editor.person(agent.owner))
-    agent.configure(tools=["core_memory_append"], model="another-model")
-    html = request_page(web, Step.objects.get())
-    assert re.search(r'<span class="removed">[^<]*Name: Bob\\n', html)
-    assert re.search(r'<span class="added">[^<]*Name: Sarah\\n', html)
-    assert '<span class="removed">&quot;fake-model&quot;</span>' in html
-    assert '<span class="added">&quot;another-model&quot;</span>' in html
-    gone = html[html.index('aria-label="core_memory_replace"') :]
-    assert "It is not sent any more." in gone[: gone.index("</section>")]
-    answer = html[html.index("Message 2 · assistant") :]
-    assert "It was not sent." in answer[: answer.index("</section>")]
-    first = html[html.index("Message 1 · user") :]
-    assert "The same." in first[: first.index("</section>")]
-
-
-def test_what_left_the_context_is_told_as_not_sent_any_more(
-    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
-) -> None:
-    agent.configure(context_window=2000)
-    model.default = text("I see. " * 60)
-    for _ in range(8):
-        ask("And then " * 40)
-    step = Step.objects.order_by("pk")[0]
-    html = request_page(web, step)
-    first = html[html.index("Message 1 · user") :]
-    assert "It is not sent any more." in first[: first.index("</section>")]
-    assert "Proven: this" in html
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("a\nb\nc", "a\nx\nc"), ("", "a"), ("a\na\na", "a\na"), ("same", "same"), ("a\nb", "b\na")],
-)
-def test_compared_lines_give_both_texts_again(old: str, new: str) -> None:
-    pieces = list(lines_compared(old.split("\n"), new.split("\n"), Work()))
-    assert "\n".join(p.text for p in pieces if p.kind != "added") == old
-    assert "\n".join(p.text for p in pieces if p.kind != "removed") == new
-
-
-def test_line_breaks_are_shown_and_backslashes_are_not_taken_for_them() -> None:
-    assert pretty_value("a\nb") == '"a\\n\nb"'
-    assert pretty_value("a\\nb") == '"a\\\\nb"'
-
-
-def test_large_requests_are_compared_fast(agent: Agent) -> None:
-    """500 kB on either side, half of the messages gone, the system message another."""
-
-    def body(first: int, word: str) -> tuple[bytes, list[Any]]:
-        history = [
-            each
-            for n in range(first, first + 3000)
-            for each in rendered([Stored(n, "user", f"{n} the same words " * 9, [], "")], STRICTEST)
-        ]
-        system = {"role": "system", "content": "\n".join(f"{word} {n % 7}" for n in range(4000))}
-        messages = ",".join([json.dumps(system), *(each.json for each in history)])
-        return f'{{"model":"m","messages":[{messages}]}}'.encode(), history
-
-    old, old_history = body(0, "old")
-    new, new_history = body(1500, "new")
-    assert len(old) > 500_000
-    began = time.process_time()
-    groups = compare(old, old_history, new, new_history)
-    assert time.process_time() - began < 2
-    assert [group.differing for group in groups] == [0, 1, 3000]
-    titles = [row.title for row in groups[-1].rows]
-    assert titles[0] == "Message 0 · user"
-    assert titles[-1] == "Message 4,499 · user"
-    assert request_diff.GROUPS[3] == groups[-1].title
 
 
 # -- who may look ----------------------------------------------------------------------------------

@@ -1,30 +1,19 @@
-"""The panel's history: its list of edits, what an open list is told, a long ledger."""
+"""The panel's history: its list of edits, and what can be done with each."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from agents.models import Agent, Block, BlockEdit, Editor
+from agents.models import Agent, Block, Editor
 from agents.models.share import BlockShare
 from agents.pages.history import EDITS_A_PAGE
 from tests.conftest import made
-from tests.support.ledger import edits_in, shown, step_of, told, written
-
-
-def entry_in(html: str, edit: BlockEdit) -> str:
-    """One edit's entry, its tags taken off."""
-    found = re.search(rf'<li [^>]*id="edit-{edit.pk}".*?</li>', html, re.DOTALL)
-    assert found
-    return " ".join(re.sub(r"<[^>]+>", "", found[0]).split())
-
+from tests.support.ledger import edits_in, entry_in, shown, step_of, written
 
 # -- the list of edits -----------------------------------------------------------------------------
 
@@ -240,130 +229,3 @@ def test_an_agent_without_blocks_has_no_history(agent: Agent, web: Client) -> No
     for block in agent.core_memory():
         agent.detach(block)
     assert "nothing that could have a history" in shown(web, agent)
-
-
-# -- what an open list is told ---------------------------------------------------------------------
-
-
-def since(web: Client, agent: Agent, **query: Any) -> Any:
-    return web.get(reverse("newer_edits", args=[agent.pk]), query)
-
-
-def test_nothing_new_is_said_without_a_word(
-    agent: Agent, human: Block, by: Editor, web: Client
-) -> None:
-    edit = written(human, 1, by)[0]
-    assert since(web, agent, after=edit.pk).status_code == 204
-
-
-def test_new_edits_come_with_those_they_changed(
-    agent: Agent, human: Block, by: Editor, web: Client
-) -> None:
-    edits = written(human, 5, by)
-    undo = made(human.undo(edits[4], by=by))
-    restore = made(human.restore(2, by=by))
-    html = since(web, agent, after=edits[4].pk).content.decode()
-    parts = re.findall(r'<hx-partial hx-target="([^"]+)"', html)
-    assert parts == ["#edits", f"#edit-{edits[4].pk}", f"#edit-{edits[1].pk}", "#newer-edits"]
-    assert edits_in(html)[:2] == [restore.pk, undo.pk]
-    assert "taken back by version 6" in entry_in(html, edits[4])
-    assert f"after={restore.pk}" in html
-
-
-def test_a_list_of_the_past_is_told_only_what_became_of_its_own(
-    agent: Agent, human: Block, by: Editor, web: Client
-) -> None:
-    edits = written(human, 3, by)
-    undo = made(human.undo(edits[2], by=by))
-    html = since(web, agent, after=edits[2].pk, past=1).content.decode()
-    assert undo.pk not in edits_in(html)
-    assert edits[2].pk in edits_in(html)
-
-
-def test_after_very_many_new_edits_the_list_begins_anew(
-    agent: Agent, human: Block, by: Editor, web: Client
-) -> None:
-    edits = written(human, EDITS_A_PAGE + 3, by)
-    html = since(web, agent, after=edits[0].pk).content.decode()
-    assert 'hx-target="#panel-history"' in html
-    assert edits_in(html) == [edit.pk for edit in reversed(edits)][:EDITS_A_PAGE]
-
-
-def test_the_first_edit_makes_the_first_value_restorable(
-    agent: Agent, human: Block, by: Editor, web: Client
-) -> None:
-    assert "Restore" not in shown(web, agent)
-    written(human, 1, by)
-    html = since(web, agent, after=0).content.decode()
-    assert f'<hx-partial hx-target="#origin-{human.pk}"' in html
-    assert reverse("block_restore", args=[agent.pk, human.pk, 0]) in html
-
-
-# -- a long ledger ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def long_ledger(human: Block) -> Block:
-    """5,000 edits, every tenth of them undone."""
-    rows = [
-        BlockEdit(
-            block=human,
-            version=n,
-            first_value=None if n > 1 else "Count: 0",
-            after=f"Count: {n}",
-            editor_kind="person",
-            editor_name="alice",
-        )
-        for n in range(1, 5001)
-    ]
-    BlockEdit.objects.bulk_create(rows)
-    undos = list(human.edits.filter(version__in=range(10, 5001, 10)).order_by("pk"))
-    for undo, before in zip(undos, [None, *undos], strict=False):
-        undo.undoes = before
-    BlockEdit.objects.bulk_update(undos, ["undoes"])
-    Block.objects.filter(pk=human.pk).update(value="Count: 5000", version=5000)
-    human.refresh_from_db()
-    return human
-
-
-def test_a_page_of_a_long_ledger_takes_as_many_queries_as_one_of_a_short(
-    agent: Agent, human: Block, by: Editor, web: Client, request: pytest.FixtureRequest
-) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            shown(web, agent)
-        return len(captured)
-
-    written(human, 40, by)
-    human.undo(made(human.edits.first()), by=by)
-    few = queries()
-    human.edits.all().delete()
-    request.getfixturevalue("long_ledger")
-    assert queries() <= few
-
-
-def test_the_history_is_read_by_its_indexes(
-    agent: Agent, long_ledger: Block, web: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No scan of the ledger and no sorting of its texts."""
-    with CaptureQueriesContext(connection) as captured:
-        shown(web, agent)
-        shown(web, agent, edit=made(long_ledger.edits.get(version=10)).pk)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE agents_blockedit")
-        for query in captured:
-            if "agents_blockedit" not in query["sql"]:
-                continue
-            explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
-            cursor.execute(f"{explain} {query['sql']}")
-            plan = "\n".join(str(row) for row in cursor.fetchall())
-            assert "SCAN agents_blockedit" not in plan, query["sql"]
-            assert "Seq Scan on agents_blockedit" not in plan, query["sql"]
-
-
-def test_blame_of_a_long_ledger_looks_at_as_much_as_it_must(long_ledger: Block) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        assert told(long_ledger) == [("Count: 5000", 5000)]
-    assert len(captured) <= 2

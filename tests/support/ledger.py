@@ -37,3 +37,10 @@ def edits_in(html: str) -> list[int]:
 def told(block: Block) -> list[tuple[str, int]]:
     """Each line and the version that wrote it; 0 is the first value."""
     return [(line.text, line.edit.version if line.edit else 0) for line in blame(block).lines]
+
+
+def entry_in(html: str, edit: BlockEdit) -> str:
+    """One edit's entry, its tags taken off."""
+    found = re.search(rf'<li [^>]*id="edit-{edit.pk}".*?</li>', html, re.DOTALL)
+    assert found
+    return " ".join(re.sub(r"<[^>]+>", "", found[0]).split())

@@ -31,6 +31,8 @@ from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.work import calls_of
 
+THREE_LINES = "Name: Bob\nCity: Riga\nLikes: pie"
+
 chance = random.Random(7)
 REPEATING = {
     "one line again and again": ("a\n" * 3000, "a\n" * 2998 + "b\na"),
@@ -181,3 +183,31 @@ def test_a_page_with_long_edits_says_what_it_leaves_out_and_is_drawn_once(
     for name in ("changes", "words_compared"):
         monkeypatch.setattr(diff, name, None)
     assert web.get(reverse("agent", args=[busy.pk])).status_code == 200
+
+
+# -- words and lines -------------------------------------------------------------------------------
+
+
+def test_words_are_shown_as_added_and_removed() -> None:
+    assert words_changed("Name: Bob", "Name: Sarah") == [
+        Piece("same", "Name: "),
+        Piece("removed", "Bob"),
+        Piece("added", "Sarah"),
+    ]
+
+
+def test_a_difference_joins_back_to_both_texts() -> None:
+    chance = random.Random(1)
+    words = ["Bob", "likes", "pie", " ", "\n", "😀", ".", "<b>", "é", "\u0301", "_", "\t", "语"]
+    for _ in range(300):
+        before, after = ("".join(chance.choices(words, k=chance.randrange(20))) for _ in range(2))
+        pieces = words_changed(before, after)
+        assert "".join(p.text for p in pieces if p.kind != "removed") == after
+        assert "".join(p.text for p in pieces if p.kind != "added") == before
+        assert all(p.text for p in pieces)
+
+
+def test_lines_that_did_not_change_are_left_out() -> None:
+    changed = lines_changed(THREE_LINES, THREE_LINES.replace("Riga", "Oslo"))
+    assert changed.shown == [Piece("removed", "City: Riga"), Piece("added", "City: Oslo")]
+    assert (changed.added, changed.removed, changed.left_out) == (1, 1, 0)

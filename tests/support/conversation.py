@@ -1,0 +1,20 @@
+"""Conversations that are stored without anybody having run."""
+
+from __future__ import annotations
+
+from agents.models import Agent, Message
+
+
+def said(agent: Agent, role: str, content: str = "", **more: object) -> Message:
+    """A message as it is stored, without anybody having run."""
+    agent.message_count += 1
+    agent.save()
+    return Message.objects.create(
+        agent=agent, role=role, content=content, number=agent.message_count, **more
+    )
+
+
+def talk(agent: Agent, exchanges: int, length: int = 230) -> None:
+    for number in range(exchanges):
+        said(agent, "user", f"Question {number}: " + "x" * length)
+        said(agent, "assistant", f"Answer {number}: " + "y" * length)
