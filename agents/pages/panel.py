@@ -60,7 +60,7 @@ def panel_context(request: Request, agent: Agent) -> dict[str, Any]:
         "tabs": TABS,
         "open_tab": tab.name if tab else "",
         "open_query": f"?{query.urlencode()}" if tab and query else "",
-        "open_panel": render_tab(request, agent, tab) if tab else "",
+        "content": render_tab(request, agent, tab) if tab else "",
     }
 
 

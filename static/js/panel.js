@@ -125,7 +125,7 @@
   // -- links into a tab, and to a step ---------------------------------------------------------
 
   const showMarked = (move) => {
-    const marked = document.querySelector(".panel:not([hidden]) .marked");
+    const marked = document.querySelector(".panel:not([hidden]) .edit[aria-current]");
     marked?.scrollIntoView({ block: "center" });
     if (move) marked?.focus({ preventScroll: true });
   };

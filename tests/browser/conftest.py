@@ -206,5 +206,5 @@ def follow(page: Page, link: Locator) -> None:
 def make_agent(page: Page, name: str) -> None:
     """Make an agent by the form, as it stands but for its name."""
     page.get_by_role("textbox", name="Name", exact=True).fill(name)
-    follow(page, button(page, "Make the agent"))
+    follow(page, button(page, "Create agent"))
     expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()

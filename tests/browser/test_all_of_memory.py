@@ -86,8 +86,8 @@ def undo(page: Page) -> None:
 def make_room(page: Page) -> None:
     button(tab(page, "Context"), "Compact now").click()
     card = log(page).get_by_role("region", name="Compaction")
-    expect(card).to_contain_text("Made room")
-    card.get_by_text("What left the context").click()
+    expect(card).to_contain_text("Compacted")
+    card.get_by_text("Removed from the context").click()
     expect(card).to_contain_text("My name is Sarah and I like cherry pie.")
     expect(tab(page, "Context")).to_contain_text("Summary")
 
@@ -103,7 +103,7 @@ def call_a_tool_of_ones_own(page: Page) -> None:
     page.get_by_role("link", name="Tools", exact=True).first.click()
     page.get_by_role("link", name="New tool").click()
     page.get_by_role("textbox", name="Source").fill(PUSH)
-    told = page.get_by_role("region", name="What the model is told")
+    told = page.get_by_role("region", name="What the model sees")
     expect(told).to_contain_text("task_queue_push")
     button(page, "Save").click()
     expect(page.get_by_role("heading", name="task_queue_push", level=1)).to_be_visible()
@@ -129,7 +129,7 @@ def travel_and_fork(page: Page) -> None:
     expect(then).not_to_contain_text("water the garden")
     page.get_by_text("Fork from here").click()
     page.get_by_role("textbox", name="Name of the new agent").fill("Before it all")
-    follow(page, button(page, "Make the fork"))
+    follow(page, button(page, "Create fork"))
     expect(page.get_by_role("heading", name="Before it all", level=1)).to_be_visible()
     expect(block(page)).to_contain_text("Likes cherry pie")
     expect(block(page)).not_to_contain_text("water the garden")

@@ -30,13 +30,13 @@ def test_what_the_agent_puts_away_shows_with_its_step_and_its_recalls(
     page = chat(agent)
     expect(tab(page, "Archival")).to_have_accessible_name("Archival")
     tab(page, "Archival").click()
-    expect(archival(page)).to_contain_text("Nothing is put away yet")
+    expect(archival(page)).to_contain_text("No passages yet")
     insert = ("archival_memory_insert", {"content": "Rex is a dog", "tags": ["pets"]})
     converse(server, agent, model, "Keep it", calls(insert), text("Kept."))
     expect(tab(page, "Archival")).to_have_accessible_name("Archival 1 passage")
     expect(passages(page)).to_have_count(1)
     rex = passage(page, "Rex is a dog")
-    expect(rex).to_contain_text("by Tutor, step 1")
+    expect(rex).to_contain_text("by Tutor · step 1")
     expect(rex).to_contain_text("never recalled")
     expect(archival(page).get_by_role("checkbox", name="pets")).to_be_visible()
     look = ("archival_memory_search", {"query": "dog"})
@@ -55,20 +55,20 @@ def test_adding_editing_and_deleting_by_the_keyboard(
     for each in (page, other):
         tab(each, "Archival").click()
     button(archival(page), "Add").press("Enter")
-    box = editor(archival(page), "Text to put away")
+    box = editor(archival(page), "Text of the passage")
     expect(box).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.type("pets")
     box.press("Control+Enter")
     expect(archival(page).get_by_role("alert")).to_contain_text("The passage is empty")
     expect(editor(archival(page), "Tags")).to_have_value("pets")
-    editor(archival(page), "Text to put away").fill("Rex is a dog\n  and old")
+    editor(archival(page), "Text of the passage").fill("Rex is a dog\n  and old")
     page.keyboard.press("Control+Enter")
     for each in (page, other):
         expect(passages(each)).to_have_count(1)
         expect(tab(each, "Archival")).to_have_accessible_name("Archival 1 passage")
     assert texts(page) == ["Rex is a dog\n  and old"]
-    expect(editor(archival(page), "Text to put away")).to_have_count(0)
+    expect(editor(archival(page), "Text of the passage")).to_have_count(0)
     button(passage(page, "Rex"), "Edit").press("Enter")
     expect(editor(archival(page), "Text of the passage")).to_be_focused()
     page.keyboard.press("Escape")
@@ -86,7 +86,7 @@ def test_adding_editing_and_deleting_by_the_keyboard(
     button(archival(page), "Delete it").press("Enter")
     for each in (page, other):
         expect(passages(each)).to_have_count(0)
-        expect(archival(each)).to_contain_text("Nothing is put away yet")
+        expect(archival(each)).to_contain_text("No passages yet")
         expect(tab(each, "Archival")).to_have_accessible_name("Archival")
 
 
@@ -106,11 +106,9 @@ def test_a_passage_that_changes_while_one_edits_it_is_shown_beside_it(
     button(archival(page), "Save").click()
     alert = archival(page).get_by_role("alert")
     expect(alert).to_contain_text("changed this passage while you were typing")
-    expect(archival(page).get_by_role("group", name="As it reads now")).to_have_text(
-        "Rex is a wolf"
-    )
-    expect(editor(archival(page), "As you typed it")).to_have_value("Rex is a cat")
-    button(archival(page), "Take theirs").click()
+    expect(archival(page).get_by_role("group", name="The text now")).to_have_text("Rex is a wolf")
+    expect(editor(archival(page), "Your text")).to_have_value("Rex is a cat")
+    button(archival(page), "Use theirs").click()
     expect(passage(page, "Rex is a wolf")).to_be_visible()
     button(passage(page, "Rex"), "Edit").click()
     editor(archival(page), "Text of the passage").fill("Rex is a fox")
@@ -119,8 +117,8 @@ def test_a_passage_that_changes_while_one_edits_it_is_shown_beside_it(
     expect(editor(archival(page), "Text of the passage")).to_have_value("Rex is a fox")
     button(archival(page), "Save").click()
     expect(archival(page).get_by_role("alert")).to_contain_text("deleted while you were typing")
-    expect(editor(archival(page), "As you typed it")).to_have_value("Rex is a fox")
-    button(archival(page), "Put away as new").click()
+    expect(editor(archival(page), "Your text")).to_have_value("Rex is a fox")
+    button(archival(page), "Save as new").click()
     expect(page.locator(".kept:visible > .kept-text")).to_have_text(["Rex is a fox"])
 
 

@@ -39,7 +39,7 @@ def make_block(page: Page, server: MemoryWeb, label: str, value: str, kind: str 
     page.get_by_role("textbox", name="Label").fill(label)
     page.get_by_role("textbox", name="Value").fill(value)
     page.get_by_role("combobox", name="Kind").select_option(kind)
-    button(page, "Make the block").click()
+    button(page, "Create block").click()
     expect(page.get_by_role("heading", name=label, level=1)).to_be_visible()
     found = re.search(r"/blocks/([0-9a-f-]{36})/$", page.url)
     assert found
@@ -73,7 +73,7 @@ def test_one_block_in_two_agents_is_edited_in_one_and_seen_in_the_other(
     block(first, label).get_by_role("link", name="shared with 1 agent").click()
     expect(first.get_by_role("heading", name=label, level=1)).to_be_visible()
     assert made_id in first.url
-    expect(first.get_by_text("Held by Planner and Tutor")).to_be_visible()
+    expect(first.get_by_text("Attached to Planner · Tutor")).to_be_visible()
 
     second.on("dialog", lambda dialog: dialog.accept())
     button(block(second, label), "Settings").click()
@@ -81,7 +81,7 @@ def test_one_block_in_two_agents_is_edited_in_one_and_seen_in_the_other(
     expect(block(second, label)).to_be_hidden()
     expect(memory(second)).to_be_visible()
     first.get_by_role("link", name="Blocks", exact=True).first.click()
-    expect(rows_named(first, label)).to_contain_text("Held by Tutor")
+    expect(rows_named(first, label)).to_contain_text("Attached to Tutor")
 
 
 def test_a_block_is_edited_on_its_page_and_a_change_meanwhile_is_merged_not_refused(
@@ -147,8 +147,8 @@ def test_a_line_that_repeats_is_marked_as_it_comes(
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("Noted.")
     mark = block(page).locator(".repeat")
-    expect(mark).to_have_attribute("title", "says what line 1 says")
-    expect(mark).to_contain_text("(says what line 1 says)")
+    expect(mark).to_have_attribute("title", "says the same as line 1")
+    expect(mark).to_contain_text("(says the same as line 1)")
     eventually(lambda: server.is_idle(agent))
     live = block(page).locator(".value").inner_html()
     page.reload()
@@ -180,7 +180,7 @@ def test_another_memory_class_changes_the_first_blocks_but_not_what_was_typed(
     expect(page.get_by_role("group", name="Block 3")).to_be_visible()
     assert labels(page) == ["persona", "human", "tasks"]
     expect(human).to_have_value("Name: Bob")
-    button(page, "Make the agent").click()
+    button(page, "Create agent").click()
     expect(page.get_by_role("heading", name="Worker", level=1)).to_be_visible()
     expect(block(page, "tasks")).to_contain_text("JSON list")
     expect(block(page, "tasks").locator(".value")).to_have_text("[]")
@@ -196,13 +196,13 @@ def test_tool_rules_are_added_and_left_out_by_the_keyboard(
     row.get_by_role("combobox", name="Tool", exact=True).select_option("core_memory_append")
     expect(row.get_by_role("spinbutton")).to_be_hidden()
     row.get_by_role("combobox", name="Rule").select_option("at most so often in a run")
-    row.get_by_role("spinbutton", name="Calls at most").fill("2")
+    row.get_by_role("spinbutton", name="Maximum number of calls").fill("2")
     button(page, "Add a rule").focus()
     page.keyboard.press("Enter")
     expect(row).to_have_count(2)
     expect(row.nth(1).get_by_role("combobox", name="Tool", exact=True)).to_be_focused()
     row.nth(1).get_by_role("combobox", name="Tool", exact=True).select_option("core_memory_append")
-    button(row.nth(1), "Leave this rule out").click()
+    button(row.nth(1), "Remove this rule").click()
     expect(row).to_have_count(1)
     button(page, "Save").click()
     expect(page.get_by_role("heading", name="Tutor", level=1)).to_be_visible()

@@ -25,12 +25,12 @@ def test_a_message_that_waits_can_be_changed_and_taken_back(
     expect(button(page, "Stop")).to_be_visible()
     say(page, "Second")
     say(page, "Third")
-    waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    waiting = page.get_by_role("list", name="Queued messages").get_by_role("listitem")
     expect(waiting).to_have_count(2)
     waiting.first.get_by_text("Second").first.click()
-    editor = waiting.first.get_by_role("textbox", name="Message that waits")
+    editor = waiting.first.get_by_role("textbox", name="Queued message")
     editor.fill("Second, changed")
-    button(waiting.last, "Take back").click()
+    button(waiting.last, "Remove from the queue").click()
     expect(waiting).to_have_count(1)
     expect(editor).to_have_value("Second, changed")
     button(waiting.first, "Save").click()
@@ -79,7 +79,7 @@ def test_an_agent_is_renamed_deleted_and_brought_back(
     assert answer
     assert answer.status == 404
     page.get_by_role("link", name="Deleted agents").click()
-    button(page, "Bring Teacher back").click()
+    button(page, "Restore Teacher").click()
     expect(page.get_by_role("heading", name="Teacher", level=1)).to_be_visible()
 
 

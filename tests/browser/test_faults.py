@@ -71,7 +71,7 @@ def test_an_answer_cut_off_by_a_kill_goes_on_in_the_open_page(
         server.start()
         is_back(page)
         expect(log(page)).to_contain_text("Once more: there was a server.", timeout=RESTART)
-        expect(log(page)).to_contain_text("broke off here")
+        expect(log(page)).to_contain_text("interrupted here")
         eventually(lambda: server.is_idle(agent))
         expect(page.get_by_role("status")).to_have_text("Ready")
         same(page, chat(agent))

@@ -56,7 +56,7 @@ def test_a_tab_says_that_one_was_logged_out_in_another_and_keeps_what_was_typed(
     composer(page).press("Enter")
     expect(page.get_by_text("You are no longer logged in. Your message is kept")).to_be_visible()
 
-    page.get_by_role("link", name="Load the page again").click()
+    page.get_by_role("link", name="Reload the page").click()
     log_in(page)
     expect(page.get_by_role("heading", name="Tutor", level=1)).to_be_visible()
     expect(composer(page)).to_have_value("Do not lose me")

@@ -136,8 +136,8 @@ MINE = KNOWN.replace("tea", "coffee")
     ("choice", "saved"),
     [
         ("Save merged", "Name: Sarah\nLives in Riga\nLikes coffee"),
-        ("Take mine", MINE),
-        ("Take theirs", "Name: Sarah\nLives in Riga\nLikes tea"),
+        ("Use mine", MINE),
+        ("Use theirs", "Name: Sarah\nLives in Riga\nLikes tea"),
     ],
 )
 def test_a_block_that_changes_under_ones_typing_asks_what_to_keep(
@@ -162,7 +162,7 @@ def test_a_block_that_changes_under_ones_typing_asks_what_to_keep(
         "Name: Sarah\nLives in Riga\nLikes coffee"
     )
     button(block(page), choice).click()
-    if choice == "Take mine":
+    if choice == "Use mine":
         button(block(page), "Save merged").click()
     expect(theirs).to_have_count(0)
     eventually(lambda: server.block(agent)[1] == saved)

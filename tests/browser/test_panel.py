@@ -38,7 +38,7 @@ def test_tabs_by_the_keyboard(chat: Chat, agent: str) -> None:
     expect(memory(page)).to_be_hidden()
     assert queries(page) == "?panel=tools"
     page.keyboard.press("ArrowLeft")
-    expect(panel(page)).to_contain_text("as the block was made")
+    expect(panel(page)).to_contain_text("as it was created")
     page.keyboard.press("Home")
     expect(memory(page)).to_be_visible()
     assert queries(page) == ""
@@ -76,7 +76,7 @@ def test_undo_redo_and_restore_show_at_once_in_every_open_page(
     button(entry(page, 2), "Undo").click()
     for each in (page, other):
         expect(entry(each, 3)).to_contain_text("undoes version 2")
-        expect(entry(each, 2)).to_contain_text("taken back by version 3")
+        expect(entry(each, 2)).to_contain_text("undone by version 3")
     assert server.block(agent)[1] == "Name: Sarah"
     button(entry(page, 2), "Redo").click()
     expect(entry(other, 4)).to_contain_text("redoes version 2")
@@ -191,7 +191,7 @@ def test_from_a_tool_call_to_its_edit_and_back_to_its_step(
     entry(page, 1).get_by_role("link", name="step 1").click()
     expect(page).to_have_url(re.compile(r"#step-\d+$"))
     expect(page.locator(".step:target")).to_be_in_viewport()
-    panel(page).get_by_role("link", name="To the newest").click()
+    panel(page).get_by_role("link", name="Show the newest").click()
     expect(entry(page, 47)).to_be_visible()
     open_at(page, server, agent, f"panel=history&edit={edit_of(server, agent, 1)}")
     expect(entry(page, 1)).to_be_in_viewport()
@@ -200,9 +200,9 @@ def test_from_a_tool_call_to_its_edit_and_back_to_its_step(
 def test_blame_is_live_and_leads_to_the_edit(chat: Chat, agent: str, server: MemoryWeb) -> None:
     server.edit_block(agent, "Name: Bob\nLikes tea")
     page = chat(agent)
-    button(block(page), "Blame").click()
+    button(block(page), "Who wrote this").click()
     lines = block(page).get_by_role("group", name="Who wrote each line of human")
-    expect(lines).to_contain_text("since the block was made")
+    expect(lines).to_contain_text("since the block was created")
     expect(lines).to_contain_text("version 1")
     server.edit_block(agent, "Name: Sarah\nLikes tea")
     expect(lines).to_contain_text("version 2")

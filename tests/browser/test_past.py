@@ -120,9 +120,9 @@ def test_compact_now_makes_room_and_the_card_shows_what_left(
     page = open_context(chat, story)
     button(panel(page), "Compact now").click()
     card = log(page).get_by_role("region", name="Compaction")
-    expect(card).to_contain_text("Made room")
+    expect(card).to_contain_text("Compacted")
     expect(parts(page).filter(has_text="Summary")).to_have_count(1)
-    card.get_by_text("What left the context").click()
+    card.get_by_text("Removed from the context").click()
     expect(card).to_contain_text("I like pie")
     card.get_by_text("Summary", exact=True).click()
     button(card, "Edit summary").click()
@@ -135,7 +135,7 @@ def test_reflect_now_starts_a_reflection(chat: Chat, story: str, model: FakeOpen
     model.script(text("Nothing had to be changed."))
     page = open_context(chat, story)
     button(panel(page), "Reflect now").click()
-    expect(log(page)).to_contain_text("Reflection: the agent goes over its memory")
+    expect(log(page)).to_contain_text("Reflection: the agent reviews its memory")
     expect(log(page)).to_contain_text("Nothing had to be changed.")
 
 
@@ -148,7 +148,7 @@ def test_from_a_step_to_its_exact_request_and_back(
     page = chat(story)
     log(page).get_by_role("link", name="request").first.click()
     expect(page.get_by_role("heading", name="The request of step 1")).to_be_visible()
-    expect(page.locator("main")).to_contain_text("Proven: this is what was sent, byte for byte.")
+    expect(page.locator("main")).to_contain_text("Verified: this is what was sent, byte for byte.")
     system = page.get_by_role("region", name="System message")
     expect(system.locator(".added")).to_contain_text(["Likes pie"])
     with page.expect_download() as download:
@@ -178,7 +178,7 @@ def test_the_slider_leads_through_the_past_and_escape_back_to_now(
     page.keyboard.press("ArrowRight")
     expect(then(page)).to_contain_text("Pie, noted.")
     expect(memory_then(page)).not_to_contain_text("changed in this step")
-    button(page, "The step after").click()
+    button(page, "Next step").click()
     expect(memory_then(page)).to_contain_text("Likes cake")
     expect(slider(page)).to_have_value("3")
     page.reload()
@@ -219,7 +219,7 @@ def test_what_happens_meanwhile_leaves_the_past_alone(
 
 def test_a_step_leads_to_the_agent_as_it_was_then(chat: Chat, story: str) -> None:
     page = chat(story)
-    log(page).get_by_role("link", name="as it was").nth(1).click()
+    log(page).get_by_role("link", name="time travel").nth(1).click()
     expect(past(page)).to_contain_text("after step 2 of 5")
     expect(then(page).locator(".step.at")).to_contain_text("Pie, noted.")
     expect(then(page).locator(".step.at")).to_be_in_viewport()
@@ -231,7 +231,7 @@ def test_the_pasts_context_shows_its_texts(story: str, server: MemoryWeb, page: 
     context.get_by_text("Messages", exact=True).click()
     expect(context.locator("pre")).to_contain_text("And cake")
     expect(context.locator("pre")).not_to_contain_text("Cake, too.")
-    button(page, "The step before").click()
+    button(page, "Previous step").click()
     expect(past(page)).to_contain_text("after step 2 of 5")
     expect(context.locator("pre")).to_contain_text("I like pie")  # it stays open
     expect(context.locator("pre")).not_to_contain_text("And cake")

@@ -43,7 +43,7 @@ def try_form(page: Page) -> Locator:
 
 
 def told(page: Page) -> Locator:
-    return page.get_by_role("region", name="What the model is told")
+    return page.get_by_role("region", name="What the model sees")
 
 
 def cards(page: Page) -> Locator:
@@ -128,7 +128,7 @@ def test_a_wrong_source_says_where_while_it_is_typed(page: Page, server: MemoryW
     said = page.locator("#source-error")
     expect(said).to_contain_text("strng is not supported")
     expect(page.locator(".gutter .bad")).to_have_text("1")
-    expect(told(page)).to_contain_text("Nothing, as long as the source cannot be read.")
+    expect(told(page)).to_contain_text("Nothing yet, because the source cannot be read.")
     source(page).fill(count)
     expect(page.locator(".gutter .bad")).to_have_count(0)
     expect(said.locator(".refusal")).to_have_count(0)

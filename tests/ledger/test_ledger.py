@@ -196,4 +196,4 @@ def test_blame_leads_to_the_edit_and_to_the_step(
     assert f"?panel=history&amp;edit={edit.pk}" in html
     assert f"?step={step.pk}#step-{step.pk}" in html
     assert "Likes &lt;pie&gt;" in html
-    assert "since the block was made" in html
+    assert "since the block was created" in html

@@ -28,12 +28,12 @@ def test_a_block_is_given_changed_and_taken_back(
 ) -> None:
     assert bobs_web.get(at("block", team)).status_code == 404
     assert give(web, team, "bob").headers["Location"] == at("block", team)
-    assert "bob may read Write too" in shown(web.get(at("block", team)))
-    assert "team alice’s, read only" in shown(bobs_web.get(at("blocks")))
+    assert "bob can read Allow writing" in shown(web.get(at("block", team)))
+    assert "team from alice, read-only" in shown(bobs_web.get(at("blocks")))
     give(web, team, "bob", "write")
     share = team.shares.get()
     assert share.can_write
-    assert "bob may read and write Only read" in shown(web.get(at("block", team)))
+    assert "bob can read and write Make read-only" in shown(web.get(at("block", team)))
     bobs.attach(team)
     web.post(at("share_take_back", team, share))
     assert not team.shares.exists()
@@ -103,7 +103,7 @@ def test_who_may_only_read_can_only_read(
     assert "Ten people" in page
     assert f'"{at("block_value", team)}"' not in page
     panel = bobs_web.get(at("agent", bobs)).content.decode()
-    assert "alice’s, read only" in panel
+    assert "from alice, read-only" in panel
     assert f'"{at("block_edit", bobs, team)}"' not in panel
     assert f'"{at("block_undo", bobs, edit)}"' not in panel
     refused = "Block 'team' is alice's and was shared to be read only"
@@ -174,15 +174,13 @@ def test_a_block_is_attached_in_the_panel(
     assert agent.events.latest("seq").kind == Event.Kind.MEMORY_CHANGED
     assert web.post(at("block_attach", agent), {"block": team.pk}).status_code == 200
     assert agent.attachments.count() == 3
-    assert "There is no block that this agent does not hold" in shown(
-        web.get(at("block_attach", agent))
-    )
+    assert "There are no other blocks to attach" in shown(web.get(at("block_attach", agent)))
 
 
 def test_a_label_that_is_taken_is_said(web: Client, agent: Agent, alice: User) -> None:
     other = Block.objects.create(owner=alice, label="human", value="Name: Eve")
     form = web.get(at("block_attach", agent))
-    assert "1 whose label Tutor has already; a label can be there once human" in shown(form)
+    assert "1 cannot be attached: Tutor already has a block with that label human" in shown(form)
     assert re.search(f'value="{other.pk}"[^>]* disabled', form.content.decode())
     page = shown(web.post(at("block_attach", agent), {"block": other.pk}), 422)
     assert "This agent already has a block 'human'." in page
@@ -198,7 +196,7 @@ def test_a_given_block_is_attached_with_its_owners_name(
     bobs_web: Client, bob: User, bobs: Agent, human: Block
 ) -> None:
     BlockShare.share(human, bob, can_write=False)
-    assert "human alice’s, read only Name: Bob" in shown(bobs_web.get(at("block_attach", bobs)))
+    assert "human from alice, read-only Name: Bob" in shown(bobs_web.get(at("block_attach", bobs)))
     bobs_web.post(at("block_attach", bobs), {"block": human.pk})
     assert bobs.core_memory() == [human]
 
@@ -232,10 +230,11 @@ def test_the_panel_says_who_else_has_a_block(
     panel = web.get(at("agent", agent))
     assert "shared with 2 agents and 1 person" in shown(panel)
     assert f'href="{at("block", human)}"' in panel.content.decode()
-    assert "Held by Second, Tutor and 1 agent of other people" in shown(web.get(at("block", human)))
+    own = shown(web.get(at("block", human)))
+    assert "Attached to Second · Tutor and 1 agent of other people" in own
     page = shown(bobs_web.get(at("agent", bobs)))
-    assert "alice’s" in page
-    assert "read only" not in page
+    assert "from alice" in page
+    assert "read-only" not in page
     assert "shared with" not in page  # what Alice has is not Bob's business
 
 
@@ -259,9 +258,9 @@ def test_a_block_is_deleted_when_asked_twice(
     BlockShare.share(team, bob, can_write=True)
     asked = shown(web.get(at("block_delete", team)))
     assert "its value of 18 characters and its history of 1 change." in asked
-    assert "bob, whom you gave it to, will no longer have it." in asked
+    assert "The people you share it with will lose it too: bob" in asked
     again = shown(web.post(at("block_delete", team)), 422)
-    assert "Nothing is deleted yet" in again
+    assert "Nothing was deleted" in again
     assert Block.objects.filter(pk=team.pk).exists()
     response = web.post(at("block_delete", team), {"sure": "1"})
     assert response.headers["Location"] == at("blocks")
@@ -283,10 +282,10 @@ def test_a_block_that_agents_hold_is_not_deleted(
         shown(web.get(at("block_delete", human))),
         shown(web.post(at("block_delete", human), {"sure": "1"}), 409),
     ):
-        assert "The block is not deleted: agents hold it. Detach it from these first." in page
+        assert "The block was not deleted, because it is attached to agents." in page
         assert "Tutor" in page
-        assert "Old, which is among the deleted agents" in page
-        assert "an agent of bob: take the block back from bob" in page
+        assert "Old, one of the deleted agents" in page
+        assert "an agent of bob: stop sharing the block with bob" in page
         assert "Planner" not in page
     assert everything() == before
 

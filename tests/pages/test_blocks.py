@@ -12,7 +12,7 @@ from django.test import Client
 
 from agents.memory.classes import BasicBlockMemory, ChatMemory
 from agents.models import Agent, Block, BlockShare, Editor
-from agents.templatetags.blocks import noted, with_repeats
+from agents.templatetags.blocks import value_pieces, with_repeats
 from agents.text.diff import Piece
 from tests.support.addresses import everything
 from tests.support.pages import at, shown
@@ -29,9 +29,9 @@ def test_ones_own_blocks_are_listed_with_the_agents_that_hold_them(
     Agent.create(alice, "Second", BasicBlockMemory()).attach(human)
     page = shown(web.get(at("blocks")))
     assert "human 9 / 2,000 What the agent knows of the person it talks with. Name: Bob" in page
-    assert "Held by Second and Tutor" in page
-    assert "team 10 / 2,000 Ten people No agent holds it" in page
-    assert "Given to you" not in page
+    assert "Attached to Second · Tutor" in page
+    assert "team 10 / 2,000 Ten people Not attached to any agent" in page
+    assert "Shared with you" not in page
 
 
 def test_given_blocks_are_listed_with_their_owner_and_how_they_were_given(
@@ -41,10 +41,10 @@ def test_given_blocks_are_listed_with_their_owner_and_how_they_were_given(
     BlockShare.share(team, bob, can_write=True)
     bobs.attach(team)
     page = shown(bobs_web.get(at("blocks")))
-    assert "human alice’s, read only 9 / 2,000" in page
-    assert "team alice’s 10 / 2,000" in page
-    assert "None of your agents holds it" in page
-    assert "Held by Planner" in page
+    assert "human from alice, read-only 9 / 2,000" in page
+    assert "team from alice 10 / 2,000" in page
+    assert "Not attached to any of your agents" in page
+    assert "Attached to Planner" in page
     assert "Tutor" not in page  # whose agents Alice has is not Bob's business
 
 
@@ -190,7 +190,7 @@ def test_settings_that_cannot_be_are_refused_at_their_field(
     response = settle(web, team, **changes)
     assert words in shown(response, 422)
     (field,) = [name for name in changes if name != "kind"] or ["kind"]
-    wrong = re.search(r'<div class="field wrong">(.*?)</ul>', response.content.decode(), re.DOTALL)
+    wrong = re.search(r'class="field wrong\s*">(.*?)</ul>', response.content.decode(), re.DOTALL)
     assert wrong
     assert f'name="{field}"' in wrong[1]
     assert everything() == before
@@ -226,7 +226,7 @@ def test_settings_are_the_owners(
     bobs.attach(human)
     before = everything()
     for address in (at("block_configure", human), at("block_settings", bobs, human)):
-        words = "This block is alice’s, and only alice can change its settings."
+        words = "This block belongs to alice. Only alice can change its settings."
         assert words in shown(bobs_web.get(address))
         assert words in shown(bobs_web.post(address, SETTINGS | {"label": "mine"}), 403)
     assert everything() == before
@@ -240,17 +240,17 @@ def test_lines_that_repeat_are_marked_in_the_panel(web: Client, agent: Agent, hu
         "Name: Bob\n- Likes pie.\nborn in 1971\nlikes Pie", by=Editor.person(agent.owner)
     )
     page = web.get(at("agent", agent)).content.decode()
-    assert page.count('title="says what line 2 says"') == 1
-    assert "(says what line 2 says)" in page
-    assert "(says what line 2 says)" in web.get(at("block", human)).content.decode()
+    assert page.count('title="says the same as line 2"') == 1
+    assert "(says the same as line 2)" in page
+    assert "(says the same as line 2)" in web.get(at("block", human)).content.decode()
 
 
 def test_lists_and_objects_have_no_lines_that_repeat(human: Block) -> None:
     value = '[\n"the same",\n"the same"\n]'
     human.set_value(value, by=Editor.person(human.owner))
-    assert any(piece.kind == "repeat" for piece in noted(human))
+    assert any(piece.kind == "repeat" for piece in value_pieces(human))
     human.configure(kind="list")
-    assert [piece.kind for piece in noted(human)] == ["same"]
+    assert [piece.kind for piece in value_pieces(human)] == ["same"]
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_the_numbers_agree_with_what_the_endpoint_reports(
 def test_tokens_are_estimated_until_an_endpoint_has_reported(
     agent: Agent, web: Client, ask: Ask
 ) -> None:
-    assert "Estimated at 4 bytes a token" in shown(web, agent)
+    assert "Estimated at 4 bytes per token" in shown(web, agent)
     ask("Hello")
     html = shown(web, agent)
     assert "Estimated" not in html
@@ -140,7 +140,7 @@ def test_of_a_very_long_part_the_end_is_shown(
     ask("The beginning. " + "x" * 500)
     ask("The end.")
     html = web.get(reverse("context_part", args=[agent.pk, "messages"])).content.decode()
-    assert "characters are left out here" in html
+    assert "characters are not shown here" in html
     assert "The beginning." not in html
     assert "The end." in html
 
@@ -262,7 +262,7 @@ def test_costs_are_shown_where_the_model_has_a_price(
     steps_made(agent, 2)
     html = shown(web, agent)
     assert "Step 2: 2 tokens sent, 10 received, $0.10" in html
-    assert "together $0.20" in html
+    assert "They cost $0.20." in html
     found = bar(agent)
     assert found.cost == dollars(found.tokens / 100_000)
     assert found.shares[-1].cost == ""

@@ -35,7 +35,7 @@ def test_new_edits_come_with_those_they_changed(
     parts = re.findall(r'<hx-partial hx-target="([^"]+)"', html)
     assert parts == ["#edits", f"#edit-{edits[4].pk}", f"#edit-{edits[1].pk}", "#newer-edits"]
     assert edits_in(html)[:2] == [restore.pk, undo.pk]
-    assert "taken back by version 6" in entry_in(html, edits[4])
+    assert "undone by version 6" in entry_in(html, edits[4])
     assert f"after={restore.pk}" in html
 
 

@@ -37,7 +37,7 @@ def test_a_steps_request_is_shown_proven_and_can_be_had_as_it_was_sent(
     ask("I like pie")
     first, second = Step.objects.order_by("pk")
     html = request_page(web, first)
-    assert "Proven: this is what was sent, byte for byte." in html
+    assert "Verified: this is what was sent, byte for byte." in html
     assert first.request_sha256 in html
     assert "The request of step 1" in html
     for step, raw in zip((first, second), model.raw_bodies, strict=True):
@@ -54,8 +54,8 @@ def test_a_request_that_was_changed_since_is_said_not_to_be_proven(
     Message.objects.filter(role="user").update(content="Something else")
     step = Step.objects.get()
     html = request_page(web, step)
-    assert "Not proven" in html
-    assert "Proven: this" not in html
+    assert "Not verified" in html
+    assert "Verified: this" not in html
     raw = web.get(reverse("step_request_raw", args=[agent.pk, step.pk]))
     assert "not-proven" in raw["Content-Disposition"]
 
@@ -82,7 +82,7 @@ def test_what_would_be_context_now_is_beside_it_with_the_differences(
     assert '<span class="removed">&quot;fake-model&quot;</span>' in html
     assert '<span class="added">&quot;another-model&quot;</span>' in html
     gone = html[html.index('aria-label="core_memory_replace"') :]
-    assert "It is not sent any more." in gone[: gone.index("</section>")]
+    assert "It would not be sent any more." in gone[: gone.index("</section>")]
     answer = html[html.index("Message 2 · assistant") :]
     assert "It was not sent." in answer[: answer.index("</section>")]
     first = html[html.index("Message 1 · user") :]
@@ -99,8 +99,8 @@ def test_what_left_the_context_is_told_as_not_sent_any_more(
     step = Step.objects.order_by("pk")[0]
     html = request_page(web, step)
     first = html[html.index("Message 1 · user") :]
-    assert "It is not sent any more." in first[: first.index("</section>")]
-    assert "Proven: this" in html
+    assert "It would not be sent any more." in first[: first.index("</section>")]
+    assert "Verified: this" in html
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,14 @@ def test_each_tool_is_shown_with_its_kind_its_arguments_and_its_rules(
     assert "custom not called Say it loudly." in own
     assert "at most 3 times a run must be followed by core_memory_append" in own
     assert "2 arguments" in own
-    assert "times integer, optional, else 1 How often." in own
+    assert "times integer · optional · default 1 How often." in own
     assert reverse("tool", args=[shout.pk]) in card(shown, "shout")
-    assert "There is no such tool" in words_of(card(shown, "lost"))
+    assert "This tool does not exist" in words_of(card(shown, "lost"))
 
 
 def test_a_tool_that_ends_the_turn_by_itself_says_so(web: Client, agent: Agent) -> None:
     attach(agent, "send_message")
-    assert "ends the turn, by itself" in words_of(card(tab(web, agent), "send_message"))
+    assert "always ends the turn" in words_of(card(tab(web, agent), "send_message"))
 
 
 def test_calls_are_counted_also_those_that_failed(

@@ -40,7 +40,7 @@ def agent(alice: User) -> Agent:
 def test_the_example_is_a_tool_that_works(web: Client, agent: Agent) -> None:
     shown = html(web.get(reverse("tool_new")))
     assert "def note_deadline(" in shown
-    assert "note_deadline" in words_of(shown.partition('id="told"')[2])
+    assert "note_deadline" in words_of(shown.partition('id="tool-schema"')[2])
     form = {"source": EXAMPLE, "agent": str(agent.pk)}
     form |= {"argument-what": "Taxes", "argument-date": "2027-05-31", "argument-urgent": "true"}
     tried = words_of(html(web.post(reverse("tool_try_new"), form)))
@@ -218,7 +218,7 @@ def test_a_deleted_tool_leaves_its_agents_and_their_rules(
 def test_the_schema_follows_what_is_typed(web: Client) -> None:
     form = {"source": SHOUT, "argument-words": "<b>hi", "seconds": "99"}
     shown = html(web.post(reverse("tool_read_new"), form))
-    assert "times integer, optional, else 1" in words_of(shown)
+    assert "times integer · optional · default 1" in words_of(shown)
     assert "&lt;b&gt;hi" in shown  # what was typed as an argument is kept
     assert "refusal" not in shown  # of the source; the limits are looked at when it is saved
     assert not Tool.objects.exists()

@@ -118,7 +118,7 @@ def test_all_it_changed_is_undone_as_one(agent: Agent, model: FakeOpenAI, web: C
     assert human() == "Bob\nLikes pie"
     page = web.get(f"/agents/{agent.pk}/").content.decode()
     assert "Reflection" in page
-    assert "Undo all it changed" in page
+    assert "Undo all its changes" in page
     assert "time to reflect" not in page
     web.post(f"/agents/{agent.pk}/runs/{run.pk}/undo/")
     assert human() == "Name: Bob"

@@ -131,7 +131,7 @@ def test_an_open_page_hears_that_a_script_changed_its_agents_tool(agent: Agent, 
 
 def test_the_editor_and_the_list_show_and_set_it(web: Client, agent: Agent) -> None:
     assert "needs approval" in words_of(html(web.get(reverse("tools"))))
-    assert "needs approval, as the tool itself is set" in words_of(tab(web, agent))
+    assert "needs approval (a setting of the tool)" in words_of(tab(web, agent))
     save(web, stored())  # the box is not ticked
     assert not stored().default_requires_approval
     assert "needs approval" not in words_of(html(web.get(reverse("tools"))))

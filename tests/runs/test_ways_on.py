@@ -129,13 +129,13 @@ def test_requests_of_before_and_after_a_message_was_left_out_are_proven(
 def test_the_page_offers_the_ways_on(refused: Run, web: Client, model: FakeOpenAI) -> None:
     page = web.get(reverse("agent", args=[refused.agent_id])).content.decode()
     assert "Leave out the exchange that begins with “I like pie.” and try again" in page
-    assert "Make room and try again" in page
+    assert "Compact and try again" in page
     assert reverse("agent_settings", args=[refused.agent_id]) in page
     web.post(reverse("run_retry", args=[refused.agent_id, refused.pk]), {"way": "leave_out"})
     run_agent(refused.pk)
     page = web.get(reverse("agent", args=[refused.agent_id])).content.decode()
     assert page.count("left out of the context") == 3
-    assert "Make room and try again" not in page
+    assert "Compact and try again" not in page
 
 
 def test_a_failure_that_is_no_refusal_offers_to_retry_only(

@@ -34,7 +34,7 @@ def post(web: Client, name: str, *args: Any, **form: str) -> tuple[int, str]:
 
 
 def test_putting_something_away(agent: Agent, alice: User, web: Client) -> None:
-    assert "Put away" in get(web, agent, "archival_add")
+    assert "Add" in get(web, agent, "archival_add")
     form = {"text": "Two\r\nlines", "tags": 'a, "b, c", a,'}
     assert post(web, "archival_add", agent.pk, **form) == (200, "")
     row = Passage.objects.get()
@@ -126,14 +126,14 @@ def test_a_passage_that_was_deleted_meanwhile_can_be_put_away_as_a_new_one(
     assert f'hx-post="{reverse("archival_add", args=[agent.pk])}"' in html
     for name in ("archival_edit", "archival_delete"):
         gone = web.get(reverse(name, args=[agent.pk, rex.pk]))
-        assert (gone.status_code, "is gone" in gone.content.decode()) == (404, True)
+        assert (gone.status_code, "was deleted" in gone.content.decode()) == (404, True)
 
 
 def test_deleting_is_asked_twice(agent: Agent, rex: Passage, web: Client) -> None:
     Passage.count_recall(agent, [rex])
     address = reverse("archival_delete", args=[agent.pk, rex.pk])
     html = web.get(address).content.decode()
-    assert "Delete this passage for good?" in html
+    assert "Delete this passage permanently?" in html
     assert "recalled it 1 time." in html
     assert Passage.objects.exists()
     began = version(rex)
@@ -151,7 +151,7 @@ def test_what_was_changed_since_is_asked_about_again(
     Passage.objects.get().edit(text="Rex is a wolf", by=by)
     status, html = post(web, "archival_delete", agent.pk, rex.pk, version=began)
     assert (status, Passage.objects.count()) == (409, 1)
-    assert "alice changed this passage while you were asked" in plain(html)
+    assert "alice changed this passage in the meantime" in plain(html)
     assert post(web, "archival_delete", agent.pk, rex.pk, version=version(rex))[0] == 200
 
 
@@ -163,7 +163,7 @@ def test_without_news_only_what_is_around_the_list_is_told(
 ) -> None:
     news = since(web, tab(web, agent))
     assert targets(news) == []
-    assert "1 passage put away" in plain(news)
+    assert "1 passage." in plain(news)
 
 
 def test_what_was_put_away_changed_recalled_and_deleted_is_told(

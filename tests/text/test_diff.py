@@ -177,7 +177,7 @@ def test_a_page_with_long_edits_says_what_it_leaves_out_and_is_drawn_once(
     busy: Agent, web: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     html = web.get(reverse("agent", args=[busy.pk])).content.decode()
-    assert html.count("changed lines not shown here; the history has the whole values.") == 2
+    assert " ".join(html.split()).count("not shown here. The history shows the full values.") == 2
     for kind in ("added", "removed"):
         assert 90 < html.count(f'<div class="{kind}">') <= 2 * ROOM_SHOWN / ROOM_OF_LINE
     for name in ("changes", "words_compared"):

@@ -67,7 +67,7 @@ def test_a_try_shows_what_would_happen_and_changes_nothing(web: Client, agent: A
 def test_a_try_shows_the_passages_it_would_put_away(web: Client, agent: Agent) -> None:
     response = attempt(web, agent, PUT_AWAY, text="Bob likes pie")
     said = words_of(html(response))
-    assert "It would put into archival memory Bob likes pie kept" in said
+    assert "It would add to archival memory Bob likes pie kept" in said
     assert "Return 1" in said
     assert not Passage.objects.exists()
 
