@@ -79,6 +79,7 @@ lint: $(DEV) ## form, arrows between the rooms, types
 format: $(DEV) ## put the code in order
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
+	@$(PY) -m djlint --reformat --warn --quiet templates
 
 clean: ## remove what make made; the data in var/ stays
 	rm -rf $(VENV) .venv-sdk .mypy_cache .ruff_cache .pytest_cache test-results
@@ -89,9 +90,10 @@ browser=$$(VENV=$(VENV) bash tests/support/ensure_browser.sh) || exit 1; \
 export MEMORYWEB_TEST_BROWSER="$$browser"
 endef
 
-# The form of the code, and the arrows between its rooms.
+# The form of the code and of the templates, and the arrows between the rooms.
 define style
 $(PY) -m ruff check . && $(PY) -m ruff format --check . && \
+$(PY) -m djlint --check --lint templates && \
 $(VENV)/bin/lint-imports --no-logo --no-cache
 endef
 
