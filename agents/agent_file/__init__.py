@@ -1,17 +1,16 @@
-"""Agent files: an agent as a `.af` file of Letta's, written and read.
+"""Agent files: agents as Letta's `.af` files, exported and imported.
 
-`export_agent` gives the newer form of the format (lists of agents, blocks, tools) as a dictionary,
-`written` the same as pieces of JSON. What the format has no place for (archival passages, the
-ledgers of blocks, steps, compactions) stands under the key `memoryweb`, which other readers ignore.
+`export_agent` gives the newer form of the format (lists of agents, blocks and tools) as a
+dictionary, `written` the same as parts of JSON. What the format has no place for (passages, ledgers
+of blocks, runs, steps, compactions) is under the key `memoryweb`, which other readers ignore.
 
-`import_agent` reads both that form and the older one with a single agent. What an agent here cannot
-have is told in notes; a file that is no agent file raises AgentFileError, and nothing is stored.
+`import_agent` reads that form and the older one, which has a single agent. Notes say what could not
+be imported. A file that is not an agent file raises AgentFileError, and nothing is stored.
 
-`reading` checks what a file holds and `limits` how much, `single` turns the older form into the
-newer; `conversation` puts messages in order, with `call_ids` that endpoints take back, and
-`transcript` makes runs and steps of them; `memory`, `toolset` and `settings` are the rest of an
-agent; `exporting` and `importing` put all together, `rows` stores it some rows at a time, `pieces`
-is the JSON.
+`reading` checks what a file holds and `limits` how much; `single` turns the older form into the
+newer. `conversation` orders the messages, with `call_ids` that endpoints accept, and `transcript`
+makes runs and steps from them. `memory`, `toolset` and `settings` are the rest of an agent.
+`exporting` and `importing` put all together, `rows` stores rows in batches, `pieces` writes JSON.
 """
 
 from .exporting import export_agent, file_name, written

@@ -1,7 +1,7 @@
-"""Ids and names of tool calls that any endpoint takes back with the history.
+"""Ids and names of tool calls that every endpoint accepts in a history.
 
-OpenAI's API takes ids of up to 40 characters and names of letters, digits, '_' and '-', up to 64;
-others refuse an id that stands twice in a history. A file may hold anything.
+OpenAI's API accepts ids of up to 40 characters and names of up to 64 letters, digits, '_' and '-';
+others refuse an id that occurs twice. A file can contain anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import re
 
 Ids = dict[tuple[int | None, str], str]
-"""A step's place and the id that a call had in the file → the id it has here."""
+"""A step's position and the id of a call in the file → its id here."""
 
 ID = re.compile(r"\A[A-Za-z0-9_-]{1,40}\Z")
 NAME = re.compile(r"\A[A-Za-z0-9_-]{1,64}\Z")
@@ -23,7 +23,7 @@ def sendable_name(name: str) -> str:
 
 
 class CallIds:
-    """Gives each call an id of its own, the one it has where that can be."""
+    """Gives each call a unique id, its own if possible."""
 
     def __init__(self) -> None:
         self.changed: Ids = {}

@@ -1,14 +1,13 @@
 """The messages of a file as they are stored here: in order, every tool call with its return.
 
-Letta keeps more among the messages than was said: the compiled system message, again after each
-change of memory; notices such as heartbeats; a summary in the form of a person's message; and the
-person's words packed in JSON with a time. Here the first is made anew for each request, the second
-are not needed, the third is a compaction, and the fourth is unpacked.
+Letta stores more among the messages than the conversation: the compiled system message, again after
+each change of memory; notices such as heartbeats; a summary in the form of a user's message; and
+the user's texts packed in JSON with a time. Here the system message is compiled for each request,
+notices are dropped, a summary becomes a compaction, and texts are unpacked.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -21,20 +20,20 @@ from agents.models import Message
 from agents.models.message import storable
 
 from .call_ids import CallIds, Ids
-from .parts import Said, parts_of
+from .parts import Said, as_object, parts_of
 from .reading import Entry, Notes, count
 
 NOTICES = ("heartbeat", "login")
 SUMMARY = re.compile(
     r"following is a summary of the previous (?:[\d,]+ )?messages:(?:\s|\\n)*(.*)", re.DOTALL
 )
-NO_RETURN = "No return is known: the agent file this was imported from had none."
-SPEAKS_ALOUD = ("", "letta_v1_agent")  # other types of agents think in what stands beside a call
+NO_RETURN = "The return of this call is unknown: the imported agent file did not contain it."
+SPEAKS_BY_TEXT = ("", "letta_v1_agent")  # in other types the text beside a call is reasoning
 
 
 @dataclass
 class Line:
-    """A message on its way into the database; `run` and `step` count the transcript's."""
+    """A message that is being imported; `run` and `step` are positions in the transcript."""
 
     id: str
     role: str
@@ -54,16 +53,16 @@ class Line:
 
     @property
     def is_sent(self) -> bool:
-        """Whether the model is sent it, if it is in the context."""
+        """Whether it is sent to the model while it is in the context."""
         return not self.aside and self.status in (Message.Status.COMPLETE, Message.Status.STOPPED)
 
 
 @dataclass
 class Conversation:
-    """What was said; the context begins at message `context_from` (0: at the first).
+    """The messages; the context begins at message `context_from` (0: at the first).
 
-    `summary` stands for what left the context, and `summary_at` is when it was written. `ids` are
-    the calls that have another id here.
+    `summary` replaces the messages before it, and `summary_at` is when it was written. `ids` are
+    the new ids of calls whose id was changed.
     """
 
     lines: list[Line]
@@ -74,15 +73,15 @@ class Conversation:
 
 
 def conversation(agent: Entry, own: Entry, notes: Notes) -> Conversation:
-    """Read an agent's messages; `own` is what this program wrote of the agent, if it did."""
+    """Read an agent's messages; `own` is what this program wrote about the agent, if it did."""
     reader = Reader(agent, own)
     for message in agent.entries("messages"):
         reader.take(message)
-    reader.tell(notes)
-    found = reader.found
-    found.lines, found.ids = paired(found.lines, notes)
-    found.context_from = beginning(found.lines, reader.in_context)
-    return found
+    reader.add_notes(notes)
+    result = reader.result
+    result.lines, result.ids = paired(result.lines, notes)
+    result.context_from = beginning(result.lines, reader.in_context)
+    return result
 
 
 def beginning(lines: list[Line], in_context: list[str]) -> int:
@@ -95,66 +94,66 @@ def beginning(lines: list[Line], in_context: list[str]) -> int:
 
 
 class Reader:
-    """Takes the messages one after the other."""
+    """Reads the messages one after the other."""
 
     def __init__(self, agent: Entry, own: Entry) -> None:
         self.system = agent.text("system")
         self.in_context = agent.texts("in_context_message_ids")
-        self.left: Counter[str] = Counter()
-        self.found = Conversation([])
+        self.left_out: Counter[str] = Counter()
+        self.result = Conversation([])
         self.at = agent.moment("created_at") or timezone.now()
         self.is_own = bool(own.given)
-        self.thinks = not self.is_own and agent.text("agent_type") not in SPEAKS_ALOUD
+        self.thinks = not self.is_own and agent.text("agent_type") not in SPEAKS_BY_TEXT
         self.made = set(own.texts("made"))
         self.kept = {each.get("id", str): each for each in own.entries("messages")}
         ids = {message.get("id", str) for message in agent.entries("messages")}
-        self.left["missing"] = len([each for each in self.in_context if each not in ids])
+        self.left_out["missing"] = len([each for each in self.in_context if each not in ids])
 
     def take(self, message: Entry) -> None:
         key, role = message.get("id", str), message.get("role", str)
         self.at = message.moment("created_at") or self.at
         said = parts_of(message)
-        self.left.update(said.left)
+        self.left_out.update(said.left_out)
         if self.is_own:
             if key not in self.made:
                 self.said(message, role, said)
         elif role in ("system", "developer"):
             if self.is_compiled(key, said.text):
-                self.left["compiled"] += 1
+                self.left_out["compiled"] += 1
             else:
                 self.said(message, "system", said)
         elif role == "summary" or (role == "user" and SUMMARY.search(said.text)):
-            self.summary(key, role, said.text)
+            self.read_summary(key, role, said.text)
         elif role == "user":
-            self.person(message, said)
+            self.read_user(message, said)
         elif role == "approval" and not said.calls:
-            self.left["decisions"] += 1
+            self.left_out["decisions"] += 1
         else:
             self.said(message, {"approval": "assistant", "function": "tool"}.get(role, role), said)
 
     def is_compiled(self, key: str, text: str) -> bool:
-        """Whether this is the prompt with core memory, as it was sent once."""
+        """Whether this is a system message with core memory, as it was sent at some time."""
         first = self.in_context[:1] == [key]
         return first or bool(self.system and text.startswith(self.system))
 
-    def summary(self, key: str, role: str, text: str) -> None:
+    def read_summary(self, key: str, role: str, text: str) -> None:
         alert = packed(text)
-        told = str(alert.get("message", "")) if alert else text
-        found = SUMMARY.search(told)
-        if not found and role != "summary":  # a person's words that only look like one
-            self.left["summaries"] += 1
+        message = str(alert.get("message", "")) if alert else text
+        match = SUMMARY.search(message)
+        if not match and role != "summary":  # a user's text that only looks like a summary
+            self.left_out["summaries"] += 1
             return
         if self.in_context and key not in self.in_context:
-            self.left["summaries"] += 1
+            self.left_out["summaries"] += 1
             return
-        self.left["summaries"] += bool(self.found.summary)
-        self.found.summary = storable(found[1] if found else told).strip()
-        self.found.summary_at = self.at
+        self.left_out["summaries"] += bool(self.result.summary)
+        self.result.summary = storable(match[1] if match else message).strip()
+        self.result.summary_at = self.at
 
-    def person(self, message: Entry, said: Said) -> None:
+    def read_user(self, message: Entry, said: Said) -> None:
         notice = packed(said.text)
         if notice.get("type") in NOTICES:
-            self.left["notices"] += 1
+            self.left_out["notices"] += 1
             return
         if notice.get("type") == "user_message" and isinstance(notice.get("message"), str):
             said.text = storable(notice["message"])
@@ -162,9 +161,9 @@ class Reader:
         self.said(message, role, said)
 
     def said(self, message: Entry, role: str, said: Said) -> None:
-        """Take in a message, or the returns that one message of a tool's holds."""
+        """Add a message, or the returns that one message of a tool holds."""
         if role not in Message.Role.values:
-            self.left["roles"] += 1
+            self.left_out["roles"] += 1
             return
         line = Line(message.get("id", str), role, self.at, said.text, said.reasoning)
         line.model = message.text("model")[:200]
@@ -193,30 +192,30 @@ class Reader:
         if kept := self.kept.get(line.id):
             line.status = kept.get("status", str, line.status)
             if line.status not in (Message.Status.COMPLETE, *("stopped", "broken")):
-                raise kept.wrong("status", f"is '{line.status[:40]}', which is none")
+                raise kept.wrong("status", f"is '{line.status[:40]}', which is not a status")
             line.aside = kept.get("aside", bool, False)
             line.duration_ms = kept.whole("duration_ms", 0, 2**31 - 1)
             line.run = kept.whole("run", 0, 10**9)
             line.step = kept.whole("step", 0, 10**9)
-        self.found.lines.append(line)
+        self.result.lines.append(line)
 
-    def tell(self, notes: Notes) -> None:
-        """Say what was left out."""
-        said = {
-            "missing": "of the context cannot be found in the file and so is lost",
-            "compiled": "held the compiled system prompt: left out, as it is made anew each time",
-            "notices": "held a heartbeat or a login: left out, as an agent here needs none",
-            "summaries": "held an older summary: left out, as the newest one stands for them all",
-            "decisions": "said that a tool call was approved or refused: left out",
-            "roles": "had a role that is not known here: left out",
-            "pictures": "held a picture or a file: only the text was taken over",
-            "hidden": "held reasoning that its provider keeps to itself: it cannot be shown",
-            "twice": "called tools twice under one id: the first of the calls was taken over",
-            "names": "called tools by names that no endpoint takes: other characters became '_'",
+    def add_notes(self, notes: Notes) -> None:
+        """Note what was left out."""
+        reasons = {
+            "missing": "of the context is missing in the file",
+            "compiled": "held the compiled system prompt: left out, as it is compiled anew",
+            "notices": "held a heartbeat or a login: left out, as agents here do not need them",
+            "summaries": "held an older summary: left out, because the newest one replaces it",
+            "decisions": "approved or refused a tool call: left out",
+            "roles": "had an unknown role: left out",
+            "pictures": "held a picture or a file: only the text was imported",
+            "hidden": "held reasoning that its provider does not disclose: it cannot be shown",
+            "twice": "called tools twice under one id: only the first call was imported",
+            "names": "called tools by names that no endpoint accepts: other characters became '_'",
         }
-        for kind, what in said.items():
-            if self.left[kind]:
-                notes.add(f"{count(self.left[kind], 'message')} {what}.")
+        for kind, what in reasons.items():
+            if self.left_out[kind]:
+                notes.add(f"{count(self.left_out[kind], 'message')} {what}.")
 
 
 def joined(*texts: str) -> str:
@@ -224,14 +223,9 @@ def joined(*texts: str) -> str:
 
 
 def packed(text: str) -> dict[str, Any]:
-    """A message that Letta packed in JSON; {} where it is plain text."""
-    if not text.startswith("{"):
-        return {}
-    try:
-        given = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) and isinstance(given.get("type"), str) else {}
+    """A message that Letta packed in JSON; {} for plain text."""
+    packet = as_object(text) if text.startswith("{") else {}
+    return packet if isinstance(packet.get("type"), str) else {}
 
 
 Returns = dict[str, Line | None]  # a call's id → what was returned to it
@@ -240,8 +234,8 @@ Returns = dict[str, Line | None]  # a call's id → what was returned to it
 def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
     """The messages with each tool's return right below its call, in the order of the calls.
 
-    A return without its call goes; a call without its return gets one that says so. A call whose id
-    cannot be sent, or is another call's as well, gets another; which these are.
+    A return without its call is dropped; a call without its return gets one that says so. A call
+    whose id cannot be sent, or is used twice, gets another one; these are returned as well.
     """
     turns: list[tuple[Line, Returns]] = []
     waiting: dict[str, tuple[Returns, str]] = {}
@@ -260,23 +254,23 @@ def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
             asked[line.call_id] = line
         else:
             lost += 1
-    found: list[Line] = []
+    ordered: list[Line] = []
     for line, returns in turns:
-        found.append(line)
+        ordered.append(line)
         for call_id, answer in returns.items():
             if answer is None and line.is_sent:
                 made += 1
                 answer = Line("", Message.Role.TOOL, line.at, NO_RETURN, call_id=call_id)
                 answer.is_error, answer.run, answer.step = True, line.run, line.step
             if answer:
-                found.append(answer)
+                ordered.append(answer)
     if lost:
-        notes.add(f"{count(lost, 'tool return')} answered no call of the file: left out.")
+        notes.add(f"{count(lost, 'tool return')} answered no call in the file: left out.")
     if made:
-        notes.add(f"{count(made, 'tool call')} had no return: one was added that says so.")
+        notes.add(f"{count(made, 'tool call')} had no return: one that says so was added.")
     if ids.changed:
         notes.add(
-            f"{count(len(ids.changed), 'tool call')} got another id here: an endpoint takes back"
-            " only short ids of letters and digits, each once."
+            f"{count(len(ids.changed), 'tool call')} got another id here: endpoints accept only"
+            " short ids of letters and digits, each of them once."
         )
-    return found, ids.changed
+    return ordered, ids.changed

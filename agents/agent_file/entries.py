@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db.models import Model
+
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, Block, Compaction, Message, Step
+from agents.models import Agent, Block, Compaction, Message
+
+# The fields that this program writes and reads by name; their bounds are the models' own.
+RUN = (
+    *("kind", "text", "status", "reason", "error", "most_steps"),
+    *("created_at", "started_at", "finished_at"),
+)
+STEP = (
+    *("status", "model", "outcome", "error", "prompt_tokens", "completion_tokens"),
+    *("context_tokens", "context_bytes", "window", "started_at", "finished_at"),
+)
+COMPACTION = (
+    *("first", "last", "tokens_before", "tokens_after", "summary", "written_by", "error"),
+    *("created_at", "tried_at"),
+)
+PASSAGE = ("text", "tags", "recalled_count", "recalled_at", "created_at")
 
 ALERT = (
     "Note: prior messages have been hidden from view due to conversation memory constraints.\n"
@@ -72,6 +90,15 @@ BLANK_BLOCK: dict[str, Any] = {
 def stamp(moment: datetime | None) -> str | None:
     """A moment as the format writes it."""
     return None if moment is None else moment.astimezone(UTC).isoformat()
+
+
+def values_of(row: Model, names: Iterable[str]) -> dict[str, Any]:
+    """Fields of a row, by name."""
+    values = {name: getattr(row, name) for name in names}
+    return {
+        name: stamp(value) if isinstance(value, datetime) else value
+        for name, value in values.items()
+    }
 
 
 def llm_config(agent: Agent) -> dict[str, Any]:
@@ -196,18 +223,6 @@ def said_entry(message: Message, model: str | None) -> dict[str, Any]:
     return entry
 
 
-def step_entry(step: Step) -> dict[str, Any]:
-    names = (
-        *("status", "model", "outcome", "error", "prompt_tokens", "completion_tokens"),
-        *("context_tokens", "context_bytes", "window"),
-    )
-    return {
-        **{name: getattr(step, name) for name in names},
-        "started_at": stamp(step.started_at),
-        "finished_at": stamp(step.finished_at),
-    }
-
-
 def summary_entry(key: str, summary: Compaction, model: str | None) -> dict[str, Any]:
     """The summary as Letta keeps it: a notice in the place of the messages it stands for."""
     notice = {
@@ -217,13 +232,3 @@ def summary_entry(key: str, summary: Compaction, model: str | None) -> dict[str,
     }
     content = texts(json.dumps(notice, ensure_ascii=False))
     return message_entry(key, "user", content, summary.created_at, model)
-
-
-def compaction_entry(each: Compaction, run: int) -> dict[str, Any]:
-    names = ("first", "last", "tokens_before", "tokens_after", "summary", "written_by", "error")
-    return {
-        "run": run,
-        **{name: getattr(each, name) for name in names},
-        "created_at": stamp(each.created_at),
-        "tried_at": stamp(each.tried_at),
-    }

@@ -19,18 +19,20 @@ from agents.models.tag import AgentTag
 from agents.tools.rules import on_the_wire
 
 from .entries import (
+    COMPACTION,
     EMBEDDING,
     NOTHING,
+    RUN,
+    STEP,
     block_entry,
-    compaction_entry,
     llm_config,
     message_entry,
     said_entry,
     stamp,
-    step_entry,
     summary_entry,
     texts,
     tool_entry,
+    values_of,
 )
 from .importing import OWN, VERSION
 from .pieces import pieces, plain
@@ -41,28 +43,27 @@ IN_THE_FORMAT: dict[type[Model], set[str]] = {
     Block: {"label", "description", "limit", "read_only", "name", "metadata"},
     Tool: {"tags", "return_char_limit", "default_requires_approval"},
 }
-RUN = ("kind", "text", "status", "reason", "error", "role", "most_steps")
 BATCH = 2000  # rows read at once
 Row = TypeVar("Row", bound=Model)
 CORE = {"send_message": "letta_core", "conversation_search": "letta_core"}
 
 
 def export_agent(agent: Agent) -> dict[str, Any]:
-    """The agent as an agent file. Inside `snapshot()`, so that all of it is of one moment."""
+    """The agent as an agent file. Call it in a `snapshot()`, so that all of it is of one moment."""
     whole: dict[str, Any] = plain(Export(agent).file())
     return whole
 
 
 def written(agent: Agent, *, with_messages: bool = True) -> Iterator[str]:
-    """The same as JSON, piece by piece; rows are read as they are written.
+    """The same as parts of JSON; rows are read while the file is written.
 
-    Without messages it has memory, tools and settings, and nothing of what was said or done.
+    Without messages it has memory, tools and settings, but no messages, runs or steps.
     """
     return pieces(Export(agent, with_messages=with_messages).file())
 
 
 def file_name(agent: Agent) -> str:
-    """What a file of the agent is called."""
+    """The name of the agent's file."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', agent.name).strip('_').lower() or 'agent'}.af"
 
 
@@ -73,7 +74,7 @@ def own_settings(row: Agent | Block | Tool) -> dict[str, Any]:
 
 
 class Export:
-    """One agent on its way into a file."""
+    """One agent that is being exported."""
 
     def __init__(self, agent: Agent, *, with_messages: bool = True) -> None:
         self.agent = agent
@@ -100,7 +101,7 @@ class Export:
         self.summary_id = f"message-{agent.message_count + 1}"
 
     def of_conversation(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        """Rows that belong to the conversation: none where it is left out."""
+        """Rows that belong to the conversation; none if it is left out."""
         return rows if self.with_messages else rows.none()
 
     def file(self) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class Export:
             },
         }
 
-    # -- what every reader knows -------------------------------------------------------------------
+    # -- the format --------------------------------------------------------------------------------
 
     def agent_entry(self) -> dict[str, Any]:
         agent = self.agent
@@ -183,7 +184,7 @@ class Export:
         return self.sent.order_by("number").iterator(chunk_size=BATCH)
 
     def tools_of(self) -> Iterator[dict[str, Any]]:
-        """The agent's tools, but for the methods of its memory class, which no file can bring."""
+        """The agent's tools, except the methods of its memory class, which no file contains."""
         own = {
             tool.name: tool
             for tool in Tool.objects.filter(owner=self.agent.owner_id, name__in=self.agent.tools)
@@ -213,7 +214,7 @@ class Export:
             "runs": (self.run_entry(run) for run in self.runs),
             "messages": self.own_messages(),
             "compactions": [
-                compaction_entry(each, self.run_place[each.run_id])
+                {"run": self.run_place[each.run_id], **values_of(each, COMPACTION)}
                 for each in self.of_conversation(self.agent.compactions.order_by("pk"))
             ],
             "passages": self.passages(),
@@ -227,17 +228,11 @@ class Export:
         return {ids[tool.name]: own_settings(tool) for tool in own}
 
     def run_entry(self, run: Run) -> dict[str, Any]:
-        steps = self.steps_of.get(run.pk, [])
-        return {
-            **{name: getattr(run, name) for name in RUN},
-            "created_at": stamp(run.created_at),
-            "started_at": stamp(run.started_at),
-            "finished_at": stamp(run.finished_at),
-            "steps": [step_entry(step) for step in steps],
-        }
+        steps = [values_of(step, STEP) for step in self.steps_of.get(run.pk, [])]
+        return values_of(run, (*RUN, "role")) | {"steps": steps}
 
     def own_messages(self) -> Iterator[dict[str, Any]]:
-        """Of each message what the format has no field for."""
+        """What the format has no field for, message by message."""
         fields = ("number", "run_id", "step_id", "status", "aside", "duration_ms")
         rows = self.sent.order_by("number").values_list(*fields).iterator(chunk_size=BATCH)
         for number, run, step, status, aside, duration_ms in rows:
@@ -257,13 +252,11 @@ class Export:
     def passages(self) -> Iterator[dict[str, Any]]:
         for passage in self.agent.passages.order_by("pk").iterator(chunk_size=BATCH):
             yield {
-                "text": passage.text,
-                "tags": passage.tags,
+                **values_of(
+                    passage, ("text", "tags", "recalled_count", "recalled_at", "created_at")
+                ),
                 "editor": passage.editor_name,
                 "step": self.step_place.get(passage.step_id or 0),
-                "created_at": stamp(passage.created_at),
-                "recalled_count": passage.recalled_count,
-                "recalled_at": stamp(passage.recalled_at),
             }
 
     def ledger(self, block: Block) -> dict[str, Any]:

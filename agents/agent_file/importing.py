@@ -1,9 +1,9 @@
-"""Import: agents made of an agent file, whole or not at all.
+"""Import: agents created from an agent file, completely or not at all.
 
-All of a file is read and checked before anything is stored. What it holds is then written in
-pieces, between which others write, for agents that nobody sees: they have UNFINISHED as the time of
-their deletion. One last transaction shows them. Where that is not reached, they are deleted: by the
-import itself if it fails, and with what else is past keeping if the process was killed.
+The whole file is read and checked before anything is stored. Its rows are then written in batches,
+between which other writers get their turn. Until the last transaction nobody sees the agents: their
+`deleted_at` is UNFINISHED. If an import fails, it deletes them itself; if the process is killed,
+they are deleted with what was deleted long ago.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from agents.models import Agent, BlockEdit, Event, Passage
@@ -27,7 +26,7 @@ from .conversation import Conversation, Line, conversation
 from .limits import check_size
 from .memory import Blocks, passages_of
 from .reading import AgentFileError, Entry, Notes, count, listed, tidied
-from .rows import piece, remove, store
+from .rows import batch, remove, store
 from .settings import settings_of, tags_of
 from .single import as_lists
 from .toolset import Toolset
@@ -35,10 +34,10 @@ from .transcript import Transcript, deduced, restored
 
 logger = logging.getLogger(__name__)
 OTHERS = {
-    "groups": ("group", "agents here do not work in groups"),
+    "groups": ("group", "there are no groups of agents here"),
     "files": ("file", "there are no files here"),
     "sources": ("source", "there are no sources here"),
-    "mcp_servers": ("MCP server", "there are none here"),
+    "mcp_servers": ("MCP server", "there are no MCP servers here"),
 }
 OWN = "memoryweb"
 VERSION = 1  # of what stands under that key
@@ -48,11 +47,11 @@ importing = threading.Lock()  # a large file takes much memory
 
 @dataclass
 class Imported:
-    """What an import made, and in `notes` what it could not take over as it was."""
+    """What an import created; `notes` say what it could not import as it was."""
 
     agents: list[Agent]
     notes: list[str] = field(default_factory=list)
-    tools: list[str] = field(default_factory=list)  # the owner's that are new, or changed
+    tools: list[str] = field(default_factory=list)  # the owner's tools that are new or changed
 
     @property
     def agent(self) -> Agent:
@@ -64,10 +63,10 @@ class Imported:
 class Options:
     """How a file is imported.
 
-    `name` is for a file with one agent; `suffix` is put behind each name; `model` and `embedding`
-    are handles in place of the file's; `overwrite_tools` gives a tool of the same name the file's
+    `name` is for a file with one agent; `suffix` is added to each name; `model` and `embedding`
+    replace the file's handles; `overwrite_tools` gives an existing tool of the same name the file's
     source; `allow_tools` is called with the names of the tools that will be stored, if there are
-    some, and raises where that may not be.
+    any, and raises an exception if that is not allowed.
     """
 
     name: str = ""
@@ -80,7 +79,7 @@ class Options:
 
 
 def import_agent(owner: User, data: Any, **options: Any) -> Imported:
-    """Make the agents of a file, given as JSON. AgentFileError, and nothing made, if it is none."""
+    """Create the agents of a file's JSON. AgentFileError, with nothing stored, for a bad file."""
     if not importing.acquire(timeout=SECONDS_TO_WAIT):
         raise AgentFileError("Another agent file is being imported; try again in a minute.")
     try:
@@ -91,7 +90,7 @@ def import_agent(owner: User, data: Any, **options: Any) -> Imported:
 
 @dataclass
 class Draft:
-    """An agent to be, with what it is stored with."""
+    """An agent that is not stored yet, with everything that belongs to it."""
 
     agent: Agent
     tags: list[str]
@@ -101,10 +100,10 @@ class Draft:
     blocks: list[str]  # keys
 
     def store(self, blocks: Blocks) -> None:
-        """Store it all, unseen."""
+        """Store it all; nobody sees it yet."""
         agent = self.agent
         agent.deleted_at = UNFINISHED
-        with piece():
+        with batch():
             agent.save(force_insert=True)
             AgentTag.replace(agent, self.tags)
         self.transcript.store(agent, self.lines)
@@ -114,14 +113,14 @@ class Draft:
         blocks.give(agent, self.blocks)
 
     def show(self) -> None:
-        """Have people see it. Inside a transaction."""
+        """Make it visible. Call it in a transaction."""
         self.agent.deleted_at = None
         self.agent.save(update_fields=["deleted_at", "updated_at"])
         self.agent.record(Event.of(Event.Kind.AGENT_CHANGED))
 
 
 class Import:
-    """A file on its way into the database; made of it, it is checked."""
+    """A file that is being imported; the constructor checks all of it."""
 
     def __init__(self, owner: User, data: Any, options: Options) -> None:
         self.owner, self.options, self.notes = owner, options, Notes()
@@ -142,20 +141,16 @@ class Import:
         """Read an agent; `own` is what this program wrote of it, if it did."""
         agent = Agent(owner=self.owner, **self.settings(entry, own))
         with_messages = self.options.with_messages
-        found = conversation(entry, own, self.notes) if with_messages else Conversation([])
+        talk = conversation(entry, own, self.notes) if with_messages else Conversation([])
         has_own = bool(own.given) and with_messages
-        transcript = restored(found, own) if has_own else deduced(found, self.notes)
+        transcript = restored(talk, own) if has_own else deduced(talk, self.notes)
         passages = passages_of(own, transcript.steps)
-        agent.context_from, agent.message_count = found.context_from, len(found.lines)
+        agent.context_from, agent.message_count = talk.context_from, len(talk.lines)
         agent.passage_count = len(passages)
-        try:
-            agent.full_clean(exclude=["owner", "tools"])
-        except ValidationError as error:
-            named, said = next(iter(error.message_dict.items()))
-            raise AgentFileError(f"{entry.place}: {named}: {said[0]}") from None
-        blocks = self.blocks.of(agent.name, entry, own, transcript.steps, found.ids)
+        entry.check(agent, exclude=["owner", "tools"])
+        blocks = self.blocks.of(agent.name, entry, own, transcript.steps, talk.ids)
         tags = tags_of(entry, self.notes)
-        return Draft(agent, tags, found.lines, transcript, passages, blocks)
+        return Draft(agent, tags, talk.lines, transcript, passages, blocks)
 
     def settings(self, entry: Entry, own: Entry) -> dict[str, Any]:
         """An agent's settings, as the file and the options have them."""
@@ -171,7 +166,7 @@ class Import:
         return settings
 
     def carry_out(self) -> Imported:
-        """Store it; all of it, or nothing that anybody sees."""
+        """Store all of it; if that fails, nothing remains visible."""
         made = [draft.agent for draft in self.drafts]
         tools = list(self.toolset.made)
         if tools and self.options.allow_tools:
@@ -193,7 +188,7 @@ class Import:
 
 
 def discard(agents: list[Agent]) -> None:
-    """Delete what was stored of agents that will not be; what cannot be now, goes later."""
+    """Delete what was stored of agents whose import failed."""
     try:
         for agent in Agent.objects.filter(pk__in=[agent.pk for agent in agents]):
             remove(agent.messages.all())
@@ -201,38 +196,38 @@ def discard(agents: list[Agent]) -> None:
             remove(BlockEdit.objects.filter(block__agents=agent))
             agent.purge()
     except Exception:
-        logger.exception("What was stored of an import that failed is deleted within a day.")
+        logger.exception("The rows of a failed import are left; they are deleted within a day.")
 
 
 def leave_out(file: Entry, notes: Notes) -> None:
-    """Tell what a file has that there is no place for here."""
+    """Note what a file has that does not exist here."""
     for kind, (noun, why) in OTHERS.items():
         if others := file.entries(kind):
             names = [each.text("name") or each.text("server_name") for each in others]
-            told = f" ({listed(list(filter(None, names)))})" if any(names) else ""
-            notes.add(f"{count(len(others), noun)}{told} left out, as {why}.")
+            in_brackets = f" ({listed(list(filter(None, names)))})" if any(names) else ""
+            notes.add(f"{count(len(others), noun)}{in_brackets} not imported: {why}.")
 
 
 def lists_of(data: Any) -> Entry:
-    """A file in the newer form, whichever it came in."""
+    """A file in the newer form."""
     file = Entry(data, "The file")
     if isinstance(file.given.get("agents"), list):
         return file
     if "core_memory" in file.given or "in_context_message_indices" in file.given:
         return Entry(as_lists(file) | {OWN: None}, "The file")
     raise AgentFileError(
-        "The file is JSON, but no agent file: it has neither 'agents' (as newer ones have) nor"
-        " 'core_memory' (as older ones have)."
+        "The file is JSON, but not an agent file: it has neither 'agents' (the newer form) nor"
+        " 'core_memory' (the older form)."
     )
 
 
 def own_part(file: Entry, notes: Notes) -> Entry:
-    """What this program wrote beside the format; {} for a file of somebody else's."""
+    """What this program added to the format; {} for a file of another program."""
     own = file.entry(OWN)
     if own.given and own.get("version", int) != VERSION:
         notes.add(
-            f"The file's part '{OWN}' is of version {own.get('version', int)}, which is not known"
-            f" here ({VERSION} is): archival memory and the history of memory were left out."
+            f"The file's part '{OWN}' has version {own.get('version', int)}, and this server reads"
+            f" version {VERSION}: archival memory and the history of memory were not imported."
         )
         return Entry({}, own.place)
     return own

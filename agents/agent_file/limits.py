@@ -1,4 +1,4 @@
-"""How much a file may hold, looked at before anything is made of it."""
+"""How much a file may hold, checked before anything is read from it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ MOST_STEPS = 100_000
 
 
 def check_size(file: Entry, own: Entry) -> None:
-    """AgentFileError where there is more of something than can be imported at once."""
+    """AgentFileError if the file has more of something than one import can take."""
     agents = file.entries("agents")
     if not 0 < len(agents) <= MOST_AGENTS:
-        raise AgentFileError(f"The file has {len(agents):,} agents; 1 to {MOST_AGENTS} can be.")
+        raise AgentFileError(f"The file has {len(agents):,} agents; import 1 to {MOST_AGENTS}.")
     kept = [own.entry("agents").entry(agent.get("id", str)) for agent in agents]
     ledgers = [Entry(each, "blocks") for its in kept for each in its.entry("blocks").given.values()]
     runs = [run for its in kept for run in its.entries("runs")]
     inside = sum(length(agent, "memory_blocks") for agent in agents)
     counts = [
-        (length(file, "blocks") + inside, MOST_BLOCKS, "blocks", "Put several of them into one"),
-        (length(file, "tools"), MOST_TOOLS, "tools", "Leave out those that no agent needs"),
+        (length(file, "blocks") + inside, MOST_BLOCKS, "blocks", "Merge some of them"),
+        (length(file, "tools"), MOST_TOOLS, "tools", "Remove those that no agent needs"),
         *[
             (sum(length(each, name) for each in among), most, noun, advice)
             for among, name, most, noun, advice in (
                 (agents, "messages", MOST_MESSAGES, "messages", "Import it without messages"),
-                (kept, "passages", MOST_PASSAGES, "passages", "Put some into another file"),
-                (ledgers, "edits", MOST_EDITS, "edits of blocks", "Leave some of them out"),
+                (kept, "passages", MOST_PASSAGES, "passages", "Move some to another file"),
+                (ledgers, "edits", MOST_EDITS, "edits of blocks", "Remove some of them"),
                 (runs, "steps", MOST_STEPS, "steps", "Import it without messages"),
             )
         ],

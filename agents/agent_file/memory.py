@@ -1,4 +1,4 @@
-"""Blocks with their ledgers, and passages, as a file has them."""
+"""The blocks of a file with their ledgers, and its passages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from agents.models import Agent, Attachment, Block, BlockEdit, Editor, MemoryRefusal, Passage, Step
@@ -15,21 +14,18 @@ from agents.models.passage import checked_tags, checked_text
 from agents.text import json_blocks
 
 from .call_ids import Ids
-from .reading import AgentFileError, Entry, Notes
-from .rows import pieces_of, store
+from .reading import AgentFileError, Entry, Notes, bounds, longest
+from .rows import batches_of, store
 
-LONGEST_LABEL = 50
-LONGEST_DESCRIPTION = 500
-LARGEST_LIMIT = 1_000_000
-BLOCKS_AT_ONCE = 25  # each is written by its verb, which takes longer than a row
+BLOCKS_AT_ONCE = 25  # each is written by its method, which takes longer than a row
 NOT_IN_A_LABEL = re.compile(r"[^\w./-]+")
 
 
 @dataclass
 class Draft:
-    """A block as the file has it: its ledger, which may be empty, and the value it has in the end.
+    """A block of the file: its ledger, which may be empty, and its final value.
 
-    `undos` are edits with the edits that they take back.
+    `undos` are edits, each with the edit that it undoes.
     """
 
     block: Block
@@ -38,23 +34,23 @@ class Draft:
     undos: list[tuple[BlockEdit, BlockEdit]]
 
     def store(self, owner: User) -> None:
-        """Store the block as its ledger leaves it, then write its value by its verb."""
+        """Store the block as its ledger leaves it, then write its value with the block's method."""
         self.block.save(force_insert=True)
         self.block.set_value(self.value, by=Editor.person(owner, Editor.IMPORT))
 
     def store_ledger(self) -> None:
-        """Store the edits; their steps are stored by now."""
+        """Store the edits; their steps are already stored."""
         for edit in self.edits:
             edit.block, edit.step = self.block, edit.step
         store(self.edits)
         for edit, undone in self.undos:
             edit.undoes = undone
-        for some in pieces_of([edit for edit, _ in self.undos]):
+        for some in batches_of([edit for edit, _ in self.undos]):
             BlockEdit.objects.bulk_update(some, ["undoes"])
 
 
 class Blocks:
-    """The blocks of a file; each is one here as well, however many of its agents hold it."""
+    """The blocks of a file; one that several of its agents hold is imported once."""
 
     def __init__(self, file: Entry, owner: User, notes: Notes) -> None:
         self.entries = {block.get("id", str): block for block in file.entries("blocks")}
@@ -63,7 +59,7 @@ class Blocks:
         self.stored: set[str] = set()
 
     def of(self, name: str, entry: Entry, own: Entry, steps: list[Step], ids: Ids) -> list[str]:
-        """Read an agent's blocks, with the ledgers that this program wrote of them; their keys."""
+        """Read an agent's blocks, and their ledgers if this program wrote the file; their keys."""
         ledgers = own.entry("blocks")
         inline = {each.place: each for each in entry.entries("memory_blocks")}
         self.entries |= inline
@@ -80,15 +76,15 @@ class Blocks:
             if label in held:
                 self.notes.add(
                     f"A second block '{label}' of '{name}' was not attached to it:"
-                    " the agent holds another one of that label."
+                    " the agent already has a block with this label."
                 )
                 continue
             held[label] = key
         return list(held.values())
 
     def give(self, agent: Agent, keys: list[str]) -> None:
-        """Store an agent's blocks, those that another agent has not brought, and attach all."""
-        for some in pieces_of(list(enumerate(keys)), size=BLOCKS_AT_ONCE):
+        """Store an agent's blocks, unless another agent's import did, and attach them."""
+        for some in batches_of(list(enumerate(keys)), size=BLOCKS_AT_ONCE):
             for _, key in some:
                 if key not in self.stored:
                     self.drafts[key].store(self.owner)
@@ -108,7 +104,8 @@ class Blocks:
         """A block, checked."""
         value = entry.text("value")
         block = Block(owner=self.owner, label=self.label(entry, taken))
-        block.description = self.description(entry, block.label)
+        what = f"The description of block '{block.label}'"
+        block.description = self.notes.cut(entry.text("description"), Block, "description", what)
         block.read_only = entry.get("read_only", bool, False)
         block.ask_before_write = ledger.get("ask_before_write", bool, False)
         block.kind = ledger.get("kind", str, Block.Kind.TEXT)
@@ -118,7 +115,7 @@ class Blocks:
         block.tags = list(dict.fromkeys(entry.texts("tags") or ledger.texts("tags")))[:100]
         block.metadata = entry.get("metadata", dict, {})
         block.value = value
-        validated(block, entry)
+        entry.check(block, exclude=["owner"])
         value = block.value
         edits = edits_of(ledger, steps, ids)
         if ledger.given:
@@ -131,62 +128,44 @@ class Blocks:
         return Draft(block, value, edits, undos_of(edits, ledger))
 
     def label(self, entry: Entry, taken: set[str]) -> str:
-        """A label that a block may have and that is free in the agent."""
-        given = entry.get("label", str)
-        label = given
+        """A valid label that is free in the agent."""
+        original = label = entry.get("label", str)
         if not LABEL.match(label):
             words = [NOT_IN_A_LABEL.sub("_", word) for word in label.split()]
             label = " ".join(words) or "block"
-        label = label[:LONGEST_LABEL].rstrip()
+        most = longest(Block, "label")
+        label = label[:most].rstrip()
         number = 1
         first = label
         while label in taken:
             number += 1
-            label = f"{first[: LONGEST_LABEL - 5]}_{number}"
-        if label != given:
-            why = "there were two of that label" if number > 1 else "a label may not be so"
-            self.notes.add(f"The block '{given[:100]}' is called '{label}' here, as {why}.")
+            label = f"{first[: most - 5]}_{number}"
+        if label != original:
+            why = "two blocks had this label" if number > 1 else "the label is not valid here"
+            self.notes.add(f"The block '{original[:100]}' is now called '{label}': {why}.")
         return label
-
-    def description(self, entry: Entry, label: str) -> str:
-        given = entry.text("description")
-        if len(given) > LONGEST_DESCRIPTION:
-            self.notes.add(
-                f"The description of block '{label}' had {len(given):,} characters; the first"
-                f" {LONGEST_DESCRIPTION} were taken over."
-            )
-        return given[:LONGEST_DESCRIPTION]
 
     def limit(self, entry: Entry, label: str, value: str) -> int:
         """The limit in characters, raised where the value is longer."""
-        given = entry.get("limit", int, None)
-        if given is None:
+        original = entry.get("limit", int, None)
+        if original is None:
             return max(DEFAULT_LIMIT, len(value))
-        limit = max(1, min(given, LARGEST_LIMIT), len(value))
-        if limit > given:
+        limit = max(1, min(original, bounds(Block._meta.get_field("limit"))[1]), len(value))
+        if limit > original:
             self.notes.add(
-                f"The limit of block '{label}' was raised from {given:,} to {limit:,} characters,"
-                " as its value is that long."
+                f"The limit of block '{label}' was raised from {original:,} to {limit:,} "
+                " characters, because its value is that long."
             )
-        elif limit < given:
+        elif limit < original:
             self.notes.add(
-                f"The limit of block '{label}' was lowered from {given:,} to {limit:,} characters,"
-                " the most there is."
+                f"The limit of block '{label}' was lowered from {original:,} to {limit:,} "
+                " characters, which is the maximum."
             )
         return limit
 
 
-def validated(block: Block, entry: Entry) -> None:
-    """AgentFileError where the block cannot be as it is."""
-    try:
-        block.full_clean(exclude=["owner"])
-    except ValidationError as error:
-        field, said = next(iter(error.message_dict.items()))
-        raise AgentFileError(f"{entry.place}.{field}: {said[0]}") from None
-
-
 def edits_of(ledger: Entry, steps: list[Step], ids: Ids) -> list[BlockEdit]:
-    """The rows of a ledger, but for the block and what they undo; `ids` are the calls' new ones."""
+    """The rows of a ledger, without the block and what they undo; `ids` are the calls' new ids."""
     first: str | None = ledger.text("first")
     edits = []
     for version, each in enumerate(ledger.entries("edits"), 1):
@@ -208,13 +187,13 @@ def edits_of(ledger: Entry, steps: list[Step], ids: Ids) -> list[BlockEdit]:
 
 
 def step_of(each: Entry, steps: list[Step]) -> Step | None:
-    """The step that an entry names by its place among the agent's."""
+    """The step that an entry names by its position among the agent's."""
     place = each.whole("step", 0, len(steps) - 1) if steps else None
     return None if place is None else steps[place]
 
 
 def undos_of(edits: list[BlockEdit], ledger: Entry) -> list[tuple[BlockEdit, BlockEdit]]:
-    """The edits that take back an earlier one, each with it."""
+    """The edits that undo an earlier one, each with that one."""
     undos = []
     for edit, each in zip(edits, ledger.entries("edits"), strict=True):
         version = each.whole("undoes", 1, edit.version - 1)

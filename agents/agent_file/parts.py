@@ -25,19 +25,19 @@ class Returned:
 
 @dataclass
 class Said:
-    """What a message says; `left` counts what could not be taken over."""
+    """The content of a message; `left_out` counts what could not be imported."""
 
     text: str = ""
     reasoning: str = ""
     calls: list[dict[str, str]] = field(default_factory=list)
     returns: list[Returned] = field(default_factory=list)
-    left: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def parts_of(message: Entry) -> Said:
     """Take a message apart."""
     said = Said()
-    given = [call_of(call) for call in message.entries("tool_calls")]
+    named = [call_of(call) for call in message.entries("tool_calls")]
     inside: list[dict[str, str]] = []
     content = message.given.get("content")
     if isinstance(content, str):
@@ -48,12 +48,12 @@ def parts_of(message: Entry) -> Said:
         for part in message.entries("content"):
             take(part, said, texts, thoughts, inside)
         said.text, said.reasoning = "\n".join(texts), "\n".join(thoughts)
-    unique = {call["id"]: call for call in reversed(given + inside)}
-    said.calls = [call for call in given + inside if unique[call["id"]] is call]
-    said.left["twice"] += len({call["id"] for call in given}) < len(given)
+    unique = {call["id"]: call for call in reversed(named + inside)}
+    said.calls = [call for call in named + inside if unique[call["id"]] is call]
+    said.left_out["twice"] += len({call["id"] for call in named}) < len(named)
     for call in said.calls:
         name = sendable_name(call["name"])
-        said.left["names"] += name != call["name"]
+        said.left_out["names"] += name != call["name"]
         call["name"] = name
     if message.text("role") in ("tool", "function"):
         said.returns = returns_of(message, said)
@@ -63,7 +63,7 @@ def parts_of(message: Entry) -> Said:
 def take(
     part: Entry, said: Said, texts: list[str], thoughts: list[str], calls: list[dict[str, str]]
 ) -> None:
-    """Take in a part of a message's content."""
+    """Add a part of a message's content."""
     match part.get("type", str):
         case "text":
             texts.append(part.get("text", str))
@@ -79,13 +79,13 @@ def take(
             text = as_text(part.given.get("content"))
             said.returns.append(Returned(key_of(part, "tool_call_id"), text, failed))
         case "redacted_reasoning" | "omitted_reasoning":
-            said.left["hidden"] += 1
+            said.left_out["hidden"] += 1
         case _:
-            said.left["pictures"] += 1
+            said.left_out["pictures"] += 1
 
 
 def call_of(call: Entry) -> dict[str, str]:
-    """A tool call; arguments are their text, which may be no JSON."""
+    """A tool call; the arguments are a text, which may not be JSON."""
     function = call.entry("function")
     arguments = function.given.get("arguments")
     if arguments is not None and not isinstance(arguments, str | dict):
@@ -108,7 +108,7 @@ def key_of(entry: Entry, field: str) -> str:
 def returns_of(message: Entry, said: Said) -> list[Returned]:
     """The returns in a tool's message: one, or several where calls were made side by side."""
     named = [each for each in message.entries("tool_returns") if each.has("tool_call_id")]
-    found = {each.call_id: each for each in said.returns}
+    returns = {each.call_id: each for each in said.returns}
     for each in named:
         key = key_of(each, "tool_call_id")
         text = as_text(each.given.get("func_response"))
@@ -116,19 +116,26 @@ def returns_of(message: Entry, said: Said) -> list[Returned]:
             text = said.text
         status, stdout = each.text("status"), each.given.get("stdout")
         printed = "\n".join(each.texts("stdout")) if isinstance(stdout, list) else ""
-        found[key] = Returned(key, text, status == "error", printed)
-    if not found:
-        found[""] = Returned(key_of(message, "tool_call_id"), said.text, failed(said.text))
-    return list(found.values())
+        returns[key] = Returned(key, text, status == "error", printed)
+    if not returns:
+        returns[""] = Returned(key_of(message, "tool_call_id"), said.text, failed(said.text))
+    return list(returns.values())
 
 
 def failed(text: str) -> bool:
     """Whether a return says that the call failed, as Letta packs it."""
+    return as_object(text).get("status") == "Failed"
+
+
+def as_object(text: str) -> dict[str, Any]:
+    """The JSON object that a text is; {} for any other text."""
+    if not text.lstrip().startswith("{"):
+        return {}
     try:
-        given = json.loads(text, strict=False)
+        value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(given, dict) and given.get("status") == "Failed"
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def as_text(value: Any) -> str:

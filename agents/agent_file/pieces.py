@@ -1,4 +1,4 @@
-"""JSON written piece by piece, so that a list of any length is never whole in memory."""
+"""JSON written in parts, so that a long list is never complete in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def plain(value: Any) -> Any:
 
 
 def pieces(value: Any) -> Iterator[str]:
-    """A value as JSON, a generator element by element."""
+    """A value as JSON; a generator is written element by element."""
     if isinstance(value, dict) and value:
         for place, (name, each) in enumerate(value.items()):
             yield f"{',' if place else '{'}{dumps(name)}:"

@@ -1,13 +1,17 @@
-"""What an agent file holds, checked: whatever is wrong is said with its place in the file."""
+"""Reads what an agent file holds, and checks it: an error names the place in the file."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar, overload
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import CharField, DateTimeField, IntegerField, Model
 
 from agents.models.message import storable
 
@@ -30,28 +34,35 @@ class AgentFileError(Exception):
 
 
 class Notes(list[str]):
-    """What could not be taken over as it is, in sentences, each once."""
+    """What could not be imported as it is, in sentences, each once."""
 
     def add(self, note: str) -> None:
         if note not in self:
             self.append(note)
 
+    def cut(self, text: str, model: type[Model], name: str, what: str) -> str:
+        """A text with as many characters as the model's field holds, and a note if it had more."""
+        most = longest(model, name)
+        if len(text) > most:
+            self.add(f"{what} had {len(text):,} characters; only the first {most:,} were imported.")
+        return text[:most]
+
 
 def read(raw: bytes) -> Any:
-    """A file's JSON; AgentFileError where it is none, or too large."""
+    """The JSON in a file; AgentFileError if it is not JSON or is too large."""
     if len(raw) > LARGEST:
         raise AgentFileError(too_large(len(raw)))
     try:
         return json.loads(raw.decode("utf-8-sig"), parse_constant=_no_number)
     except UnicodeDecodeError:
-        raise AgentFileError("The file is no agent file: it is not text in UTF-8.") from None
+        raise AgentFileError("This is not an agent file: it is not text in UTF-8.") from None
     except RecursionError:
         raise AgentFileError(TOO_DEEP) from None
     except ValueError as error:
-        raise AgentFileError(f"The file is no agent file: it is not JSON ({error}).") from None
+        raise AgentFileError(f"This is not an agent file: it is not JSON ({error}).") from None
 
 
-TOO_DEEP = f"The file is nested more than {DEEPEST} levels deep; no agent file is."
+TOO_DEEP = f"The file is nested more than {DEEPEST} levels deep, so it is not an agent file."
 
 
 def too_large(size: int) -> str:
@@ -62,11 +73,11 @@ def too_large(size: int) -> str:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not valid in JSON")
 
 
 def tidied(given: Any, notes: Notes) -> Any:
-    """A copy of a JSON value in which every text can be stored; AgentFileError if none can be."""
+    """A copy of a JSON value with only text that can be stored; AgentFileError for bad numbers."""
     marked = 0
 
     def text(value: str) -> str:
@@ -85,7 +96,7 @@ def tidied(given: Any, notes: Notes) -> Any:
         if isinstance(value, list):
             return [copy(each, depth + 1) for each in value]
         if isinstance(value, float) and not math.isfinite(value):
-            raise AgentFileError("The file holds a number that is too large to be one.")
+            raise AgentFileError("The file holds a number that is too large.")
         return value
 
     tidy = copy(given, 0)
@@ -100,7 +111,7 @@ def tidied(given: Any, notes: Notes) -> Any:
 class Entry:
     """An object of the file, with its place there: `agents[0].messages[3]`.
 
-    null counts as not being there, as it is how the format writes most of what is not set.
+    null counts as missing: it is how the format writes most of what is not set.
     """
 
     def __init__(self, given: Any, place: str) -> None:
@@ -109,11 +120,19 @@ class Entry:
         self.given, self.place = given, place
 
     def has(self, name: str) -> bool:
-        """Whether it is there, and is not empty."""
+        """Whether the value exists and is not empty."""
         return self.given.get(name) not in (None, "", [], {}, False)
 
-    def wrong(self, name: str, said: str) -> AgentFileError:
-        return AgentFileError(f"{self.at(name)} {said}.")
+    def wrong(self, name: str, problem: str) -> AgentFileError:
+        return AgentFileError(f"{self.at(name)} {problem}.")
+
+    def check(self, row: Model, exclude: list[str]) -> None:
+        """AgentFileError if the row that was made from this is not valid."""
+        try:
+            row.full_clean(exclude=exclude)
+        except ValidationError as error:
+            field, messages = next(iter(error.message_dict.items()))
+            raise self.wrong(field, f"is wrong: {messages[0].rstrip('.')}") from None
 
     def at(self, name: str) -> str:
         return f"{self.place}.{name}" if self.place != "The file" else name
@@ -125,7 +144,7 @@ class Entry:
     @overload
     def get(self, name: str, kind: type[Value], default: Value) -> Value: ...
     def get(self, name: str, kind: type[Any], default: Any = ...) -> Any:
-        """The value of that name, of that kind; without a default it must be there."""
+        """The value of that name and kind; without a default it is required."""
         value = self.given.get(name)
         if value is None:
             if default is ...:
@@ -136,12 +155,35 @@ class Entry:
             raise self.wrong(name, f"should be {KINDS[kind]}, not {in_words(value)}")
         return value
 
-    def text(self, name: str, longest: int | None = None) -> str:
-        """A text, "" if it is not there."""
+    def text(self, name: str, most: int | None = None) -> str:
+        """A text, "" if it is missing."""
         value = self.get(name, str, "")
-        if longest is not None and len(value) > longest:
-            raise self.wrong(name, f"has {len(value):,} characters; {longest:,} is the most")
+        if most is not None and len(value) > most:
+            raise self.wrong(name, f"has {len(value):,} characters; {most:,} is the most")
         return value
+
+    def choice(self, name: str, choices: Iterable[Any]) -> str:
+        """One of some texts."""
+        value = self.get(name, str)
+        if value not in choices:
+            raise self.wrong(name, f"is '{value[:40]}'; it may be {', '.join(map(str, choices))}")
+        return value
+
+    def fields(self, model: type[Model], *names: str) -> dict[str, Any]:
+        """The values of a model's fields, within the bounds that the model sets."""
+        return {name: self.field(model._meta.get_field(name)) for name in names}
+
+    def field(self, field: Any) -> Any:
+        name = field.name
+        match field:
+            case CharField() if field.choices:
+                return self.choice(name, [value for value, _ in field.choices])
+            case DateTimeField():
+                return self.moment(name)
+            case IntegerField():
+                default = field.get_default() if field.has_default() or field.null else 0
+                return self.whole(name, *bounds(field), default)
+        return self.text(name, field.max_length)
 
     def whole(self, name: str, least: int, most: int, default: int | None = None) -> int | None:
         """A whole number within bounds."""
@@ -151,16 +193,16 @@ class Entry:
         return default if value is None else value
 
     def entry(self, name: str) -> Entry:
-        """An object, {} if it is not there."""
+        """An object, {} if it is missing."""
         return Entry(self.get(name, dict, {}), self.at(name))
 
     def entries(self, name: str) -> list[Entry]:
-        """A list of objects, [] if it is not there."""
+        """A list of objects, [] if it is missing."""
         listed = self.get(name, list, [])
         return [Entry(each, f"{self.at(name)}[{place}]") for place, each in enumerate(listed)]
 
     def texts(self, name: str) -> list[str]:
-        """A list of texts, [] if it is not there."""
+        """A list of texts, [] if it is missing."""
         listed = self.get(name, list, [])
         for place, each in enumerate(listed):
             if not isinstance(each, str):
@@ -168,15 +210,27 @@ class Entry:
         return listed
 
     def moment(self, name: str) -> datetime | None:
-        """A date and time in ISO 8601; UTC where it names no zone."""
+        """A date and time in ISO 8601; UTC if it names no zone."""
         value = self.get(name, str, None)
         if value is None:
             return None
         try:
-            told = datetime.fromisoformat(value)
-            return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+            moment = datetime.fromisoformat(value)
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (ValueError, OverflowError):
-            raise self.wrong(name, f"is '{value[:40]}', which is no date and time") from None
+            raise self.wrong(name, f"is '{value[:40]}', which is not a date and time") from None
+
+
+def longest(model: type[Model], name: str) -> int:
+    """How many characters a model's field may hold."""
+    return int(getattr(model._meta.get_field(name), "max_length"))  # noqa: B009
+
+
+def bounds(field: IntegerField[Any, Any]) -> tuple[int, int]:
+    """The smallest and the largest number that a model's field may hold; never below 0."""
+    least = [v.limit_value for v in field.validators if isinstance(v, MinValueValidator)]
+    most = [v.limit_value for v in field.validators if isinstance(v, MaxValueValidator)]
+    return max([0, *least]), min([2**53, *most])
 
 
 def in_words(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Rows stored in pieces, so that others can write meanwhile, with the times the file gives them."""
+"""Rows stored in batches, so that others can write meanwhile, with the times in the file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-PIECE = 250  # rows written in one transaction
+BATCH = 250  # rows written in one transaction
 PAUSE = 0.03  # seconds between two of them, at the least
 
 
 @contextmanager
-def piece() -> Iterator[None]:
-    """A transaction, after which others have as long a time to write.
+def batch() -> Iterator[None]:
+    """A transaction, after which others have as much time to write.
 
-    SQLite lets one connection write at a time, and those that wait only ask again now and then: a
-    writer that began anew at once would leave them waiting until it is done.
+    SQLite lets one connection write at a time, and the others only ask again now and then: without
+    the pause they would wait until the whole import is done.
     """
     with transaction.atomic():
         began = time.monotonic()
@@ -29,27 +29,26 @@ def piece() -> Iterator[None]:
 
 
 def rest(written: float) -> None:
-    """Leave others the time that this import has written."""
+    """Give others as much time as this import has been writing."""
     if connection.vendor == "sqlite":
         time.sleep(max(PAUSE, written))
 
 
-def pieces_of(rows: Sequence[Any], size: int = PIECE) -> Iterator[Sequence[Any]]:
-    """The rows, some at a time, each time in a transaction of its own."""
+def batches_of(rows: Sequence[Any], size: int = BATCH) -> Iterator[Sequence[Any]]:
+    """The rows in batches, each in a transaction of its own."""
     for start in range(0, len(rows), size):
-        with piece():
+        with batch():
             yield rows[start : start + size]
 
 
 def store(rows: Sequence[Any]) -> None:
-    """Store new rows of one model, in pieces."""
-    for some in pieces_of(rows):
+    """Store new rows of one model, in batches."""
+    for some in batches_of(rows):
         store_at_once(some)
 
 
 def store_at_once(rows: Sequence[Any]) -> None:
-    """Store new rows of one model as they are: `bulk_create` would set some of their times to now,
-    which only a second statement for each row could mend."""
+    """Store new rows of one model with their own times, which `bulk_create` would set to now."""
     model: type[models.Model] = type(rows[0])
     meta = model._meta
     fields = [field for field in meta.concrete_fields if not isinstance(field, models.AutoField)]
@@ -71,7 +70,7 @@ def store_at_once(rows: Sequence[Any]) -> None:
 
 
 def remove(rows: models.QuerySet[Any]) -> None:
-    """Delete rows, in pieces."""
-    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:PIECE]):
-        with piece():
+    """Delete rows, in batches."""
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
+        with batch():
             rows.model._default_manager.filter(pk__in=keys).delete()

@@ -1,4 +1,4 @@
-"""What an agent is besides its memory: name, prompt, model; and what has no place here."""
+"""An agent's settings in a file: name, prompt, model; and notes on those it cannot have here."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from django.core.exceptions import ValidationError
 from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
 from agents.memory.classes import CLASSES, TEMPLATES
+from agents.models import Agent, AgentTag
 
-from .reading import Entry, Notes, listed
+from .reading import Entry, Notes, bounds, listed, longest
 
-LONGEST_NAME = 100
-LONGEST_PROMPT = 100_000
-LONGEST_HANDLE = 200
-WINDOWS = (1000, 10_000_000)  # tokens
-LONGEST_DESCRIPTION = 10_000
-LONGEST_TAG = 100
 MOST_TAGS = 100
 KNOWN_TYPES = ("", "memgpt_agent", "memgpt_v2_agent", "letta_v1_agent", "react_agent")
 OF_THE_MODEL = (
     *("temperature", "max_tokens", "frequency_penalty", "reasoning_effort", "verbosity"),
     *("max_reasoning_tokens", "response_format"),
 )
-NO_PLACE = {
+OWN_SETTINGS = (
+    *("model", "agent_type", "embedding", "prompt_template", "max_steps", "reflect_every"),
+    "context_window",
+)
+UNSUPPORTED = {
     "source_ids": "its sources",
     "files_agents": "its files",
     "identity_ids": "its identities",
@@ -37,18 +36,18 @@ NO_PLACE = {
 
 
 def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
-    """An agent's settings as fields of `Agent`; what it cannot have here goes to the notes."""
+    """An agent's settings as fields of `Agent`; notes say what it cannot have here."""
     name = entry.get("name", str, "").strip() or "Imported agent"
-    if len(name) > LONGEST_NAME:
-        notes.add(f"The name had {len(name):,} characters; {LONGEST_NAME} were taken over.")
-        name = name[:LONGEST_NAME].strip()
+    name = notes.cut(name, Agent, "name", "The name").strip()
     model = entry.entry("llm_config")
     if not own.given:
-        tell(entry, model, name, notes)
+        note_unsupported(entry, model, name, notes)
     kept: dict[str, Any] = {
         "name": name,
-        "system_prompt": entry.text("system", LONGEST_PROMPT),
-        "description": described(entry, notes),
+        "system_prompt": entry.text("system", longest(Agent, "system_prompt")),
+        "description": notes.cut(
+            entry.text("description"), Agent, "description", "The agent's description"
+        ),
         "metadata": entry.get("metadata", dict, {}),
         "agent_type": entry.text("agent_type")[:50],
         "embedding": embedding_of(entry),
@@ -59,31 +58,22 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
     return kept | {"model": handle_of(entry, model, notes), "context_window": window(entry, notes)}
 
 
-def described(entry: Entry, notes: Notes) -> str:
-    given = entry.text("description")
-    if len(given) > LONGEST_DESCRIPTION:
-        notes.add(
-            f"The agent's description had {len(given):,} characters; the first"
-            f" {LONGEST_DESCRIPTION:,} were taken over."
-        )
-    return given[:LONGEST_DESCRIPTION]
-
-
 def embedding_of(entry: Entry) -> str:
-    """The embedding model's handle; one of the server's own serves all agents here."""
+    """The handle of the embedding model. It is only kept: the server uses one model for all."""
     config = entry.entry("embedding_config")
-    named = entry.text("embedding") or config.text("handle") or config.text("embedding_model")
-    return named[:LONGEST_HANDLE]
+    handle = entry.text("embedding") or config.text("handle") or config.text("embedding_model")
+    return handle[: longest(Agent, "embedding")]
 
 
 def tags_of(entry: Entry, notes: Notes) -> list[str]:
     """The agent's tags, each once."""
-    given = list(dict.fromkeys(tag.strip() for tag in entry.texts("tags")))
-    kept = [tag for tag in given if 0 < len(tag) <= LONGEST_TAG][:MOST_TAGS]
-    if lost := [tag for tag in given if tag and tag not in kept]:
+    most = longest(AgentTag, "tag")
+    tags = list(dict.fromkeys(tag.strip() for tag in entry.texts("tags")))
+    kept = [tag for tag in tags if 0 < len(tag) <= most][:MOST_TAGS]
+    if lost := [tag for tag in tags if tag and tag not in kept]:
         notes.add(
-            f"Tags that were left out, as {LONGEST_TAG} characters and {MOST_TAGS} tags are the"
-            f" most: {listed(lost)}."
+            f"Tags that were not imported, because an agent has at most {MOST_TAGS} tags of"
+            f" {most} characters: {listed(lost)}."
         )
     return kept
 
@@ -94,22 +84,22 @@ def handle_of(entry: Entry, config: Entry, notes: Notes) -> str:
     if not handle:
         endpoint = config.text("provider_name") or config.text("model_endpoint_type")
         handle = "/".join(filter(None, [endpoint, config.text("model")]))
-    if len(handle) > LONGEST_HANDLE:
-        notes.add("The model's name is too long to be one; the default model answers.")
+    if len(handle) > longest(Agent, "model"):
+        notes.add("The model's name is too long; the default model answers.")
         return ""
     if not may_be_chosen(handle, notes):
         return ""
     name, slash, _ = handle.partition("/")
     if slash and name != "letta" and name not in named_endpoints():
         notes.add(
-            f"The model '{handle}' is of the endpoint '{name}', which is not set up here: unless"
-            " the default endpoint has it, choose another model in the agent's settings."
+            f"The model '{handle}' belongs to the endpoint '{name}', which is not set up here."
+            " Unless the default endpoint has it, choose another model in the agent's settings."
         )
     return handle
 
 
 def may_be_chosen(handle: str, notes: Notes) -> bool:
-    """Whether people here may choose the model; told if they may not."""
+    """Whether people here may choose the model; a note if not."""
     try:
         check_choice(handle)
     except ValidationError as error:
@@ -120,48 +110,45 @@ def may_be_chosen(handle: str, notes: Notes) -> bool:
 
 def window(entry: Entry, notes: Notes) -> int | None:
     """The context window in tokens."""
-    given = entry.get("context_window_limit", int, None)
-    given = given or entry.entry("llm_config").get("context_window", int, None)
-    if given is not None and not WINDOWS[0] <= given <= WINDOWS[1]:
+    tokens = entry.get("context_window_limit", int, None)
+    tokens = tokens or entry.entry("llm_config").get("context_window", int, None)
+    least, most = bounds(Agent._meta.get_field("context_window"))
+    if tokens is not None and not least <= tokens <= most:
         notes.add(
-            f"A context window of {given:,} tokens cannot be set (from {WINDOWS[0]:,} to"
-            f" {WINDOWS[1]:,} can); what is known of the model holds."
+            f"The context window of {tokens:,} tokens was not imported; it can be {least:,} to"
+            f" {most:,}. What is known of the model is used instead."
         )
         return None
-    return given
+    return tokens
 
 
 def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
-    """What this program wrote of an agent's settings."""
+    """An agent's settings as this program wrote them."""
+    values = own.fields(Agent, *OWN_SETTINGS)
     memory_class = own.get("memory_class", str, "BasicBlockMemory")
     if memory_class not in CLASSES:
         notes.add(f"There is no memory class '{memory_class[:100]}' here; its tools are missing.")
         memory_class = "BasicBlockMemory"
-    template = own.text("prompt_template")
+    template = values["prompt_template"]
     if template and template not in (*TEMPLATES.values(), *(c.template for c in CLASSES.values())):
         notes.add(
-            "The agent compiled its core memory with a template of its own, which was not taken"
-            " over: a template is not read from a file. The memory class's own is used."
+            "The agent's own template of core memory was not imported: templates are not read from"
+            " files. The template of the memory class is used."
         )
         template = ""
-    size, model = own.get("bytes_per_token", float, None), own.text("model", LONGEST_HANDLE)
-    return {
-        "model": model if may_be_chosen(model, notes) else "",
-        "agent_type": own.text("agent_type", 50),
-        "embedding": own.text("embedding", LONGEST_HANDLE),
+    size = own.get("bytes_per_token", float, None)
+    return values | {
+        "model": values["model"] if may_be_chosen(values["model"], notes) else "",
         "memory_class": memory_class,
         "prompt_template": template,
-        "max_steps": own.whole("max_steps", 1, 1000, 50),
-        "reflect_every": own.whole("reflect_every", 1, 1000),
-        "context_window": own.whole("context_window", *WINDOWS),
         "bytes_per_token": size if size is None else min(max(size, 0.5), 20.0),
     }
 
 
-def tell(entry: Entry, model: Entry, name: str, notes: Notes) -> None:
-    """Say what an agent here cannot have."""
-    if lost := [what for field, what in NO_PLACE.items() if entry.has(field)]:
-        notes.add(f"There is no place here for these of '{name}': {', '.join(lost)}.")
+def note_unsupported(entry: Entry, model: Entry, name: str, notes: Notes) -> None:
+    """Note what an agent here cannot have."""
+    if lost := [what for field, what in UNSUPPORTED.items() if entry.has(field)]:
+        notes.add(f"These parts of '{name}' do not exist here: {', '.join(lost)}.")
     usual = {"temperature": 1.0, "frequency_penalty": 1.0}
     if lost := [
         field
@@ -169,21 +156,23 @@ def tell(entry: Entry, model: Entry, name: str, notes: Notes) -> None:
         if model.has(field) and model.given[field] != usual.get(field)
     ]:
         notes.add(
-            "Settings of the model that were not taken over, as the endpoint's own hold:"
+            "Settings of the model that were not imported, because the endpoint's own are used:"
             f" {', '.join(lost)}."
         )
     variables = entry.entry("tool_exec_environment_variables").given
     if secrets := [*variables, *entry.entry("secrets").given]:
         notes.add(
-            "Environment variables and keys of tools were not taken over, as the sandbox has none:"
+            "Environment variables and keys of tools were not imported: the sandbox has none:"
             f" {listed(secrets)}."
         )
     if entry.text("agent_type") not in KNOWN_TYPES:
         notes.add(
-            f"'{name}' was an agent of the type '{entry.text('agent_type')[:100]}'; here it is one"
-            " that chats."
+            f"'{name}' had the type '{entry.text('agent_type')[:100]}', which does not exist here."
+            " It is imported as a chat agent."
         )
     if entry.get("enable_sleeptime", bool, False):
-        notes.add(f"'{name}' reflected by itself; turn that on in its settings.")
+        notes.add(f"'{name}' reflected by itself; turn reflection on in its settings.")
     if entry.text("timezone") not in ("", "UTC"):
-        notes.add(f"The time zone {entry.text('timezone')[:50]} was not taken over: times are UTC.")
+        notes.add(
+            f"The time zone {entry.text('timezone')[:50]} was not imported: times are in UTC."
+        )

@@ -1,4 +1,4 @@
-"""The older form of the format: one agent, with its blocks, messages and tools inside it."""
+"""The older form of the format: one agent that contains its blocks, messages and tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .reading import AgentFileError, Entry
 
 
 def as_lists(file: Entry) -> dict[str, Any]:
-    """The same in the newer form: lists of agents, blocks and tools that name each other by id."""
+    """The file in the newer form: lists of agents, blocks and tools that name each other by id."""
     blocks = [dict(block.given) for block in file.entries("core_memory")]
     tools = [dict(tool.given) for tool in file.entries("tools")]
     messages = [dict(message.given) for message in file.entries("messages")]
@@ -26,12 +26,12 @@ def as_lists(file: Entry) -> dict[str, Any]:
         "metadata": file.get("metadata_", dict, None),
         "tool_exec_environment_variables": variables(file),
     }
-    agent.pop("tools", None)  # given in full beside the agent
+    agent.pop("tools", None)  # they are in the list of tools
     return {"agents": [agent], "blocks": blocks, "tools": tools}
 
 
 def in_context(file: Entry, messages: int) -> list[str]:
-    """The ids of the messages in the context, which this form names by their places."""
+    """The ids of the messages in the context, which this form names by position."""
     places = file.get("in_context_message_indices", list, [])
     for place in places:
         if type(place) is not int or not 0 <= place < messages:
@@ -43,5 +43,5 @@ def in_context(file: Entry, messages: int) -> list[str]:
 
 
 def variables(file: Entry) -> dict[str, str]:
-    """The names of environment variables; their values are of no use here."""
+    """The names of environment variables; their values are not used here."""
     return {row.get("key", str): "" for row in file.entries("tool_exec_environment_variables")}

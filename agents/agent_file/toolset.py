@@ -1,4 +1,4 @@
-"""The tools and tool rules of a file: which of them an agent here can have."""
+"""The tools and tool rules of a file, and which of them can be imported."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ Rule = dict[str, Any]
 
 
 class Toolset:
-    """The tools of a file; a Python one is one of its owner's, once `store` was called."""
+    """The tools of a file; `store` makes the Python ones tools of the owner."""
 
     def __init__(self, file: Entry, own: Entry, owner: User, notes: Notes, *, overwrite: bool):
         self.entries = {tool.get("id", str): tool for tool in file.entries("tools")}
         self.own, self.owner, self.notes, self.overwrite = own, owner, notes, overwrite
-        self.called: dict[str, str] = {}  # each tool that was taken over: its name here
-        self.made: dict[str, Tool] = {}  # the owner's that are new, or have another source
-        self.asks: set[str] = set()  # those that need approval by the file; by their names here
-        self.missing: dict[str, list[str]] = {}  # why → the tools that were not taken over
+        self.called: dict[str, str] = {}  # each imported tool → its name here
+        self.made: dict[str, Tool] = {}  # the owner's tools that are new or get a new source
+        self.asks: set[str] = set()  # tools that need approval in the file, by their names here
+        self.missing: dict[str, list[str]] = {}  # why → the tools that were not imported
         self.methods = {name for each in CLASSES.values() for name in method_tools(each)}
         for tool in self.entries.values():
-            self.take(tool)
+            self.add(tool)
         for why, names in self.missing.items():
-            notes.add(f"Tools that were not taken over, as {why}: {listed(names)}.")
+            notes.add(f"Tools that were not imported, because {why}: {listed(names)}.")
 
-    def take(self, tool: Entry) -> None:
-        """Find the tool here, or read it."""
+    def add(self, tool: Entry) -> None:
+        """Find the tool among those here, or read it."""
         name = tool.get("name", str)
         source = tool.text("source_code")
-        if self.is_servers(tool) or not source:
+        if self.is_built_in(tool) or not source:
             if name in tools.names():
                 self.called[name] = name
             elif name not in self.methods:
@@ -68,9 +68,8 @@ class Toolset:
         if tool.get("default_requires_approval", bool, False) and name in self.called:
             self.asks.add(self.called[name])
 
-    def is_servers(self, tool: Entry) -> bool:
-        """Whether it came with a server; such a one is never made one's own, though the file may
-        have the server's source of it."""
+    def is_built_in(self, tool: Entry) -> bool:
+        """Whether it came with a server. Such a tool is never imported, even with its source."""
         kind = tool.text("tool_type")
         return kind.startswith(("letta_", "external_"))
 
@@ -83,13 +82,13 @@ class Toolset:
         return ", ".join(each.text("name")[:100] for each in needed)
 
     def read(self, tool: Entry, name: str, source: str) -> None:
-        """Read a custom tool, under another name where its own means something else here."""
+        """Read a custom tool, under another name if its own is used here."""
         most = tool.get("return_char_limit", int, LONGEST_RETURN)
         more = self.own.entry(tool.get("id", str))
         settings: dict[str, Any] = {
             "tags": tool.texts("tags")[:50],
             "return_char_limit": min(max(most, 1), LONGEST_RETURN),
-            # a file may have an own tool ask for approval, but not have it ask no more
+            # a file can require approval for a tool that is already here, but not drop it
             "default_requires_approval": tool.get("default_requires_approval", bool, False) or None,
             "seconds": more.get("seconds", float, None),
             "megabytes": more.whole("megabytes", 1, 2**31 - 1),
@@ -107,16 +106,16 @@ class Toolset:
             row.assign(source, **settings)
         except ValidationError as error:
             why = " ".join(error.messages).replace(free, name)
-            self.notes.add(f"The tool '{name[:100]}' was not taken over: {why}")
+            self.notes.add(f"The tool '{name[:100]}' was not imported: {why}")
             return
         self.called[name] = row.name
         self.made[row.name] = row
         if row is stored:
-            self.notes.add(f"The tool '{name}' that was here has the file's source now.")
+            self.notes.add(f"The existing tool '{name}' now has the source from the file.")
         if free != name:
             self.notes.add(
-                f"The tool '{name}' is called '{free}' here, as there is another '{name}' already;"
-                " what was said before still names it as it was."
+                f"The tool '{name}' is called '{free}' here, because another tool has that name;"
+                " earlier messages still use the old name."
             )
 
     def free_name(self, name: str) -> str:
@@ -127,7 +126,7 @@ class Toolset:
         return next(each for each in numbered if each not in taken)
 
     def store(self) -> None:
-        """Store what was read. AgentFileError where somebody was faster to use one of the names."""
+        """Store what was read. AgentFileError if one of the names has been used meanwhile."""
         if not self.made:
             return
         lock_tools_of(self.owner)
@@ -135,7 +134,7 @@ class Toolset:
         for stored in there:
             if stored.pk != self.made[stored.name].pk:
                 raise AgentFileError(
-                    f"A tool '{stored.name}' was made at the same moment; import the file again."
+                    f"A tool '{stored.name}' was created at the same time; import the file again."
                 )
         for row in self.made.values():
             row.save()
@@ -145,25 +144,25 @@ class Toolset:
     def of(self, agent: Entry, own: Entry, memory_class: str) -> list[str]:
         """The names of an agent's tools."""
         methods = set(method_tools(CLASSES[memory_class]))
-        found: list[str] = []
+        named: list[str] = []
         for key in agent.texts("tool_ids"):
             if key not in self.entries:
                 self.notes.add(f"The tool '{key[:100]}' is not in the file.")
             else:
-                found.append(self.entries[key].get("name", str))
+                named.append(self.entries[key].get("name", str))
         listed_here = own.texts("tools")
         known: list[str] = []
-        for name in listed_here or [*found, *agent.texts("tools")]:
+        for name in listed_here or [*named, *agent.texts("tools")]:
             if name in self.called:
                 known.append(self.called[name])
             elif name in tools.names() or name in methods:
                 known.append(name)
-            elif name not in found:
-                self.notes.add(f"There is no tool '{name[:100]}' here; the agent goes without it.")
+            elif name not in named:
+                self.notes.add(f"There is no tool '{name[:100]}' here; the agent does not have it.")
         return list(dict.fromkeys(known))
 
     def rules(self, agent: Entry, own: Entry, held: list[str]) -> list[Rule]:
-        """An agent's tool rules, those that mean something here."""
+        """An agent's tool rules, without those that do not exist here."""
         kept: list[Rule] = []
         unknown: dict[str, list[str]] = {}
         for each in agent.entries("tool_rules"):
@@ -174,12 +173,12 @@ class Toolset:
             if kind not in rules.TYPES:
                 unknown.setdefault(kind, []).append(name)
             elif why := rules.problem([rule], held):
-                self.notes.add(f"A rule '{kind}' for '{name[:100]}' was not taken over: {why}")
+                self.notes.add(f"A rule '{kind}' for '{name[:100]}' was not imported: {why}")
             else:
                 kept.append(rule)
         for kind, names in unknown.items():
             self.notes.add(
-                f"Rules of the kind '{kind[:100]}' mean nothing here and were not taken over;"
+                f"Rules of the kind '{kind[:100]}' do not exist here and were not imported;"
                 f" they were for {listed(names)}."
             )
         waived = {self.called.get(name, name) for name in own.texts("no_approval")}
@@ -189,14 +188,14 @@ class Toolset:
         ]
 
     def gated(self, held: list[str], kept: list[Rule]) -> list[str]:
-        """Tools that need approval by the file, and here neither by a rule nor by themselves."""
+        """Tools that need approval in the file, but here neither by a rule nor by default."""
         rows = [*Tool.objects.filter(owner=self.owner, name__in=self.asks), *self.made.values()]
         asking = {row.name for row in rows if row.default_requires_approval}
         ruled = {rule["tool_name"] for rule in kept if rule["type"].endswith("_approval")}
         return [name for name in held if name in self.asks - asking - ruled]
 
     def rule(self, each: Entry, kind: str, name: str) -> Rule:
-        """A rule with what it has to say, by the names that tools have here."""
+        """A rule, with the names that tools have here."""
         rule: Rule = {"tool_name": name, "type": kind}
         if kind in rules.WITH_CHILDREN:
             rule["children"] = each.texts("children")
@@ -210,13 +209,13 @@ class Toolset:
                 rule["default_child"] = default
         if each.has("child_arg_nodes") or each.has("args"):
             self.notes.add(
-                f"The arguments that a rule '{kind}' for '{name[:100]}' sets were left out."
+                f"The arguments in a rule '{kind}' for '{name[:100]}' were not imported."
             )
         return rules.mapped([rule], self.called)[0]
 
 
 def renamed(source: str, old: str, new: str) -> str:
-    """A source with a function under another name, also where it calls itself."""
+    """A source with a function renamed, also where it calls itself."""
     lines = source.splitlines(keepends=True)
     before = ""
     places: list[tuple[int, int]] = []
@@ -226,7 +225,7 @@ def renamed(source: str, old: str, new: str) -> str:
                 places.append(token.start)
             before = token.string
     except (tokenize.TokenError, SyntaxError):
-        return source  # no Python, as whoever reads it next will say
+        return source  # not Python; `Tool.put` reports it
     if keyword.iskeyword(old):
         return source
     for row, column in reversed(places):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.utils import timezone
 
@@ -13,11 +12,10 @@ from agents.models import Agent, Compaction, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
 
 from .conversation import Conversation, Line
+from .entries import COMPACTION, RUN, STEP
 from .reading import AgentFileError, Entry, Notes
-from .rows import PIECE, store
+from .rows import BATCH, store
 
-MOST = 2**31 - 1  # of a count of tokens, bytes or steps
-COUNTS = ("context_tokens", "window", "context_bytes")
 ENDED = {Run.Status.DONE, Run.Status.STOPPED, Run.Status.FAILED}
 STEP_ENDED = {Step.Status.DONE, Step.Status.STOPPED, Step.Status.FAILED}
 
@@ -32,16 +30,15 @@ class Transcript:
     compactions: list[Compaction] = field(default_factory=list)
 
     def store(self, agent: Agent, lines: list[Line]) -> None:
-        """Store them, in pieces, with the agent's messages; of the steps' requests nothing was
-        kept."""
+        """Store them in batches, with the agent's messages. A file has no requests of steps."""
         for place, run in enumerate(self.runs):
             run.agent, run.key = agent, f"import-{place}"
         store(self.runs)
         for step, place in zip(self.steps, self.run_of, strict=True):
             step.run = self.runs[place]
         store(self.steps)
-        for start in range(0, len(lines), PIECE):
-            some = enumerate(lines[start : start + PIECE], start + 1)
+        for start in range(0, len(lines), BATCH):
+            some = enumerate(lines[start : start + BATCH], start + 1)
             store([self._message(agent, number, line) for number, line in some])
         for compaction in self.compactions:
             compaction.agent = agent
@@ -136,7 +133,7 @@ def summarised(made: Transcript, found: Conversation, notes: Notes) -> Compactio
     if len(found.summary) > LONGEST_SUMMARY:
         notes.add(
             f"The summary had {len(found.summary):,} characters; the first {LONGEST_SUMMARY:,}"
-            " were taken over."
+            " were imported."
         )
     size = [len(line.content.encode()) for line in found.lines]
     return Compaction(
@@ -184,64 +181,30 @@ def check(line: Line, made: Transcript) -> None:
 
 def run_of(each: Entry) -> Run:
     ended = each.get("status", str) in ENDED
-    reason = chosen(each, "reason", Run.Reason.values) if ended else Run.Reason.CANCELLED
-    at = each.moment("created_at") or timezone.now()
-    return Run(
-        text=each.text("text"),
-        kind=chosen(each, "kind", Run.Kind.values),
-        status=each.text("status") if ended else Run.Status.STOPPED,
-        reason=reason,
-        error=each.text("error"),
-        role=chosen(each, "role", Message.Role.values),
-        most_steps=each.whole("most_steps", 1, 1000),
-        created_at=at,
-        started_at=each.moment("started_at") or at,
-        finished_at=each.moment("finished_at") or each.moment("started_at") or at,
-    )
+    end = {} if ended else {"status": Run.Status.STOPPED, "reason": Run.Reason.CANCELLED}
+    run = Run(**each.fields(Run, *(name for name in RUN if name not in end)), **end)
+    run.role = each.choice("role", Message.Role.values)
+    run.created_at = run.created_at or timezone.now()
+    run.started_at = run.started_at or run.created_at
+    run.finished_at = run.finished_at or run.started_at
+    return run
 
 
 def step_of(each: Entry, number: int) -> Step:
-    ended = each.get("status", str) in STEP_ENDED
-    at = each.moment("started_at") or timezone.now()
-    tokens = {name: each.whole(name, 0, MOST) for name in ("prompt_tokens", "completion_tokens")}
-    counts = {name: each.whole(name, 0, MOST, 0) for name in COUNTS}
-    return Step(
-        number=number,
-        status=each.text("status") if ended else Step.Status.STOPPED,
-        model=each.text("model", 200),
-        outcome=each.text("outcome", 500),
-        error=each.text("error"),
-        request={},
-        started_at=at,
-        finished_at=each.moment("finished_at") or at,
-        **tokens,
-        **counts,
-    )
+    end = {} if each.get("status", str) in STEP_ENDED else {"status": Step.Status.STOPPED}
+    values = each.fields(Step, *(name for name in STEP if name not in end))
+    step = Step(number=number, request={}, **values, **end)
+    step.started_at = step.started_at or timezone.now()
+    step.finished_at = step.finished_at or step.started_at
+    return step
 
 
 def compaction_of(each: Entry, runs: list[Run]) -> Compaction:
-    at = each.moment("created_at") or timezone.now()
     run = each.get("run", int)
     if not 0 <= run < len(runs):
         raise each.wrong("run", f"is {run}; there are {len(runs):,}, counted from 0")
-    numbers: dict[str, Any] = {
-        name: each.whole(name, 0, 2**53, 0)
-        for name in ("first", "last", "tokens_before", "tokens_after")
-    }
-    return Compaction(
-        run=runs[run],
-        summary=each.text("summary", LONGEST_SUMMARY),
-        written_by=chosen(each, "written_by", Compaction.Author.values),
-        error=each.text("error"),
-        created_at=at,
-        tried_at=each.moment("tried_at") or at,
-        **numbers,
-    )
-
-
-def chosen(each: Entry, name: str, choices: list[Any]) -> str:
-    """One of the values a field may have."""
-    value = each.get(name, str)
-    if value not in choices:
-        raise each.wrong(name, f"is '{value[:40]}'; it may be {', '.join(map(str, choices))}")
-    return value
+    each.text("summary", LONGEST_SUMMARY)  # the column itself holds more
+    compaction = Compaction(run=runs[run], **each.fields(Compaction, *COMPACTION))
+    compaction.created_at = compaction.created_at or timezone.now()
+    compaction.tried_at = compaction.tried_at or compaction.created_at
+    return compaction

@@ -71,7 +71,7 @@ def test_names_of_calls_become_such_that_any_endpoint_takes_them(
     imported = import_agent(alice, called("call_1", name=name))
     (asked,) = imported.agent.messages.filter(role="assistant")
     assert [call.name for call in asked.calls()] == [here]
-    assert noted(imported.notes, "names that no endpoint takes")
+    assert noted(imported.notes, "names that no endpoint accepts")
 
 
 def test_what_edited_a_block_is_found_under_the_new_id(agent: Agent, bob: User) -> None:

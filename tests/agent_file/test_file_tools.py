@@ -18,7 +18,7 @@ def test_tools_that_can_be_used_are_taken_and_the_others_named(alice: User) -> N
     assert noted(imported.notes, "run_code", "the server they come from")
     assert noted(imported.notes, "pack", "typescript")
     assert noted(imported.notes, "fetch", "requests")
-    assert noted(imported.notes, "'odd' was not taken over", "no docstring")
+    assert noted(imported.notes, "'odd' was not imported", "no docstring")
     assert imported.agent.tool_rules == [
         {"tool_name": "weather", "type": "max_count_per_step", "max_count_limit": 3},
         {
@@ -66,9 +66,9 @@ def test_rules_are_taken_over_by_the_names_that_tools_have_here(alice: User) -> 
         },
         {"tool_name": "weather_2", "type": "constrain_child_tools", "children": ["weather_2"]},
     ]
-    assert noted(imported.notes, "arguments", "'constrain_child_tools' for 'weather' sets")
-    assert noted(imported.notes, "'conditional' for 'weather' was not taken over")
-    assert noted(imported.notes, "'dance'", "mean nothing here")
+    assert noted(imported.notes, "arguments", "'constrain_child_tools' for 'weather'")
+    assert noted(imported.notes, "'conditional' for 'weather' was not imported")
+    assert noted(imported.notes, "'dance'", "do not exist here")
 
 
 def test_reading_the_same_file_again_uses_the_same_tool(alice: User) -> None:

@@ -143,9 +143,9 @@ def test_a_block_that_cannot_be_so_is_mended_and_noted(alice: User) -> None:
     assert (mended.value, mended.limit, mended.metadata) == ("Oslo, then Riga", 15, {"by": "hand"})
     assert blocks["persona"].read_only
     assert blocks["persona"].description == "Who I am"
-    assert noted(imported.notes, "'travel plans!' is called 'travel plans_'")
+    assert noted(imported.notes, "'travel plans!' is now called 'travel plans_'")
     assert noted(imported.notes, "raised from 5 to 15")
-    assert noted(imported.notes, "'human' is called 'human_2'")
+    assert noted(imported.notes, "'human' is now called 'human_2'")
 
 
 def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice: User) -> None:
@@ -172,7 +172,7 @@ def test_every_call_is_answered_in_the_context(alice: User) -> None:
     returns = {m["tool_call_id"]: m["content"] for m in sent if m["role"] == "tool"}
     assert returns["call-a"] == "No such city"
     assert returns["call-b"] == "Rain"
-    assert returns["call-c"].startswith("No return is known")
+    assert returns["call-c"].startswith("The return of this call is unknown")
     assert Message.objects.get(tool_call_id="call-a").is_error
     assert Message.objects.get(tool_call_id="call-b").stdout == "asked the station"
     asked = imported.agent.messages.get(number=2)

@@ -49,7 +49,7 @@ def counts() -> dict[str, int]:
             lambda f: f.update(own({"runs": [{"steps": [{}] * 100_001}]})),
             "100,001 steps; 100,000 is the most",
         ),
-        (lambda f: f.update(agents=f["agents"] * 101), "101 agents; 1 to 100 can be"),
+        (lambda f: f.update(agents=f["agents"] * 101), "101 agents; import 1 to 100"),
     ],
 )
 def test_a_file_that_holds_too_much_is_refused_by_what_and_how_much(
@@ -72,8 +72,8 @@ def test_nothing_is_written_before_all_of_a_file_was_checked(
     """The last thing in the file is wrong; no transaction is begun before that is seen."""
     given = small_file()
     given["memoryweb"] = {"version": 1, "agents": {"agent-0": {"passages": [{"text": " "}]}}}
-    monkeypatch.setattr(rows, "piece", None)
-    monkeypatch.setattr(importing, "piece", None)
+    monkeypatch.setattr(rows, "batch", None)
+    monkeypatch.setattr(importing, "batch", None)
     monkeypatch.setattr(transaction, "atomic", None)
     with pytest.raises(AgentFileError, match="The passage is empty"):
         import_agent(alice, given)
@@ -180,7 +180,7 @@ def test_a_tool_that_somebody_makes_meanwhile_is_not_overwritten(
     def meanwhile(names: list[str]) -> None:
         Tool.from_source(alice, SOURCE.replace("Look a", "See a"))
 
-    with pytest.raises(AgentFileError, match="'look_up_book' was made at the same moment"):
+    with pytest.raises(AgentFileError, match="'look_up_book' was created at the same time"):
         import_agent(alice, small_file(), allow_tools=meanwhile)
     assert "See a" in Tool.objects.get().source
     assert not Agent.objects.exists()

@@ -31,7 +31,7 @@ def refusal(owner: User, data: Any) -> str:
     [
         (b"", "not JSON"),
         (b"no", "not JSON"),
-        (b'{"agents": [NaN]}', "no number"),
+        (b'{"agents": [NaN]}', "not valid in JSON"),
         (b"\xff\xfe", "UTF-8"),
         (b"[" * 100_000, "nested"),
     ],
@@ -77,7 +77,7 @@ def test_a_file_that_is_nested_too_deeply_is_refused(alice: User) -> None:
         ("name", 5, "agents[0].name should be a text, not a whole number."),
         ("system", "x" * 100_001, "agents[0].system has 100,001 characters"),
         ("messages.1.role", None, "agents[0].messages[1].role is missing"),
-        ("messages.1.created_at", "soon", "'soon', which is no date"),
+        ("messages.1.created_at", "soon", "'soon', which is not a date"),
         ("messages.2.tool_calls.0.id", "", "should have 1 to 200 characters"),
         ("messages.2.tool_calls.0.id", None, "tool_calls[0].id is missing"),
         ("messages.2.content.0", 5, "content[0] should be an object"),

@@ -119,7 +119,7 @@ def test_a_tool_that_is_there_gets_the_files_source_or_stays(api: Api, alice: Us
     assert own.source == LOOK_UP
     over = upload(api)
     assert over["tools"][-1]["id"] == f"tool-{own.pk}"
-    assert any("has the file's source now" in note for note in over["notes"])
+    assert any("now has the source from the file" in note for note in over["notes"])
     own.refresh_from_db()
     assert own.source != LOOK_UP
 
@@ -139,10 +139,10 @@ def test_several_agents_of_one_file_are_all_told_of(api: Api) -> None:
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        ("no json", "file: The file is no agent file: it is not JSON"),
-        ("", "file: The file is no agent file"),
+        ("no json", "file: This is not an agent file: it is not JSON"),
+        ("", "file: This is not an agent file"),
         ("[1]", "file: The file should be an object"),
-        (b"\xff\xfe", "file: The file is no agent file: it is not text"),
+        (b"\xff\xfe", "file: This is not an agent file: it is not text"),
         ('{"agents": []}', "file: The file has 0 agents"),
     ],
 )
