@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -171,20 +172,20 @@ def store(
     )
 
 
-class Waiting:
+class Backoff:
     """The pauses while an endpoint fails: each twice as long as the one before."""
 
-    def __init__(self) -> None:
-        self.failures, self.until = 0, 0.0
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.failures, self.until = clock, 0, 0.0
 
     def after(self, error: Exception) -> None:
         """Wait, because of this."""
         self.failures += 1
-        asked = getattr(error, "retry_after", None) or 0.0
-        pause = max(asked, min(LOOK_SECONDS * 2**self.failures, LONGEST_PAUSE))
-        self.until = time.monotonic() + pause
-        told = None if isinstance(error, ModelError) else error
-        logger.warning("Embedding waits for %.0f s: %s", pause, error, exc_info=told)
+        at_least = getattr(error, "retry_after", None) or 0.0
+        pause = max(at_least, min(LOOK_SECONDS * 2**self.failures, LONGEST_PAUSE))
+        self.until = self.clock() + pause
+        unforeseen = None if isinstance(error, ModelError) else error
+        logger.warning("Embedding waits for %.0f s: %s", pause, error, exc_info=unforeseen)
 
 
 # -- in a worker -----------------------------------------------------------------------------------
@@ -192,12 +193,12 @@ class Waiting:
 TURN = 8284  # the key of Postgres' advisory lock
 TURN_SECONDS = 50.0
 _of_this_worker = Embedder()
-_waiting = Waiting()
+_backoff = Backoff()
 
 
 def take_turn() -> None:
     """Embed what is missing, for at most a minute, unless another worker is at it."""
-    if embedding_model() is None or _waiting.until > time.monotonic():
+    if embedding_model() is None or _backoff.until > time.monotonic():
         return
     try:
         with connection.cursor() as cursor:
@@ -206,9 +207,9 @@ def take_turn() -> None:
                 return
         try:
             _of_this_worker.round(time.monotonic() + TURN_SECONDS)
-            _waiting.failures = 0
+            _backoff.failures = 0
         except Exception as error:
-            _waiting.after(error)
+            _backoff.after(error)
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [TURN])
@@ -237,11 +238,11 @@ def start() -> threading.Thread | None:
 
 def work() -> None:
     """Round after round, with longer and longer pauses while the endpoint fails."""
-    embedder, waiting = Embedder(), Waiting()
+    embedder, backoff = Embedder(), Backoff()
     while True:
         try:
             embedder.round()
-            waiting.failures = 0
+            backoff.failures = 0
         except Exception as error:
-            waiting.after(error)
-        time.sleep(max(LOOK_SECONDS, waiting.until - time.monotonic()))
+            backoff.after(error)
+        time.sleep(max(LOOK_SECONDS, backoff.until - time.monotonic()))

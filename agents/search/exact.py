@@ -9,11 +9,11 @@ with the query in most signs are then read from the database and compared exactl
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from cachetools import LRUCache
 
 from agents.models import MessageVector, PassageVector
 
@@ -32,7 +32,7 @@ COMPARED = 800  # rows that are read and compared exactly
 Of = tuple[str, "UUID", int]  # table, agent, model
 
 
-class Kept:
+class AgentVectors:
     """The vectors of one agent's rows, `keys[i]` being the row of the i-th; -1 where replaced."""
 
     def __init__(self, dimensions: int) -> None:
@@ -85,17 +85,17 @@ class Kept:
         return padded.view(np.uint64)
 
     def candidates(
-        self, asked: np.ndarray, count: int, allowed: np.ndarray | None
+        self, query: np.ndarray, count: int, allowed: np.ndarray | None
     ) -> list[tuple[int, float]]:
         """Keys of the nearest rows, nearest first, with how near they are: exactly so of few, of
         many by their signs."""
         keys = self.keys[: self.count]
         if self.vectors is not None:
-            far = -(self.vectors[: self.count] @ asked)
+            far = -(self.vectors[: self.count] @ query)
         else:
             count = max(count, COMPARED)
             far = np.zeros(self.count, np.uint16)
-            for held, own in zip(self.signs, self._signs_of(asked[None])[0], strict=True):
+            for held, own in zip(self.signs, self._signs_of(query[None])[0], strict=True):
                 far += np.bitwise_count(held[: self.count] ^ own)
         known = keys >= 0 if allowed is None else np.isin(keys, allowed)
         keys, far = keys[known], far[known]
@@ -124,30 +124,39 @@ def grown_rows(array: np.ndarray, size: int) -> np.ndarray:
     return made
 
 
-_kept: OrderedDict[Of, Kept] = OrderedDict()
-_choosing = threading.Lock()
+def cache_of(most: int) -> LRUCache[Of, AgentVectors]:
+    """Vectors of at most so many bytes, and of one agent in any case. The size is taken when they
+    are stored, so they are stored again after they grew."""
+    return LRUCache(most, getsizeof=lambda kept: min(kept.bytes, most))
+
+
+_kept = cache_of(MOST_BYTES)
+_lock = threading.Lock()
 
 
 def nearest(
-    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+    scope: Scope, model: EmbeddingModel, query: np.ndarray, count: int
 ) -> list[tuple[int, float]]:
-    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first, with their
+    """Keys of the rows in the scope whose vectors are nearest to `query`, nearest first, with their
     similarity."""
-    kept = _kept_of((scope.vectors, scope.agent.pk, model.pk), model.dimensions)
+    of = (scope.vectors, scope.agent.pk, model.pk)
+    with _lock:
+        kept = _kept.setdefault(of, AgentVectors(model.dimensions))
     stored = _stored(scope.vectors)
     with kept.reading:
         for keys, vectors, newest in _read(stored, scope, model, kept.newest):
             kept.add(keys, vectors)
             kept.newest = newest
         allowed = np.array(scope.newest(1 << 30), np.int64) if scope.narrow else None
-        found = kept.candidates(asked, 2 * count, allowed)  # some may be gone by now
+        found = kept.candidates(query, 2 * count, allowed)  # some may be gone by now
         exactly = kept.vectors is not None
-    _forget_oldest()
+    with _lock:
+        _kept[of] = kept
     if exactly:
         return found[: 2 * count]
     near = [key for key, _ in found]
     rows = stored.objects.filter(of__in=near, model=model).values_list("of_id", "vector")
-    scores = [(key, float(np.frombuffer(held, np.float32) @ asked)) for key, held in rows if held]
+    scores = [(key, float(np.frombuffer(held, np.float32) @ query)) for key, held in rows if held]
     return sorted(scores, key=lambda scored: -scored[1])[: 2 * count]
 
 
@@ -168,20 +177,7 @@ def _read(
         yield keys, joined.reshape(len(rows), -1), after
 
 
-def _kept_of(of: Of, dimensions: int) -> Kept:
-    with _choosing:
-        kept = _kept.pop(of, None) or Kept(dimensions)
-        _kept[of] = kept
-        return kept
-
-
-def _forget_oldest() -> None:
-    with _choosing:
-        while len(_kept) > 1 and sum(kept.bytes for kept in _kept.values()) > MOST_BYTES:
-            _kept.popitem(last=False)
-
-
 def forget() -> None:
     """Forget all vectors; they are read again."""
-    with _choosing:
+    with _lock:
         _kept.clear()

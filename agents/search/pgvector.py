@@ -106,16 +106,16 @@ def literal(vector: np.ndarray) -> str:
 
 
 def nearest(
-    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+    scope: Scope, model: EmbeddingModel, query: np.ndarray, count: int
 ) -> list[tuple[int, float]]:
-    """Keys of the rows in the scope whose vectors are nearest to `asked`, nearest first, with their
+    """Keys of the rows in the scope whose vectors are nearest to `query`, nearest first, with their
     similarity."""
     with nullcontext() if in_snapshot() else transaction.atomic():
-        return _nearest(scope, model, asked, count)
+        return _nearest(scope, model, query, count)
 
 
 def _nearest(
-    scope: Scope, model: EmbeddingModel, asked: np.ndarray, count: int
+    scope: Scope, model: EmbeddingModel, query: np.ndarray, count: int
 ) -> list[tuple[int, float]]:
     table = scope.vectors
     where, parameters = scope.conditions()
@@ -135,6 +135,6 @@ def _nearest(
         cursor.execute(
             f"SELECT v.of_id, {distance} AS distance FROM {table} v {joined} WHERE {own}"
             f"{''.join(f' AND {each}' for each in where)} ORDER BY distance LIMIT %s",
-            [literal(asked), scope.agent.pk, *parameters, count],
+            [literal(query), scope.agent.pk, *parameters, count],
         )
         return [(key, 1.0 - distance) for key, distance in cursor.fetchall()]

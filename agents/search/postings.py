@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
+from cachetools import TTLCache, cached
 from django.db import connection
 
 from agents.text.terms import Forms
@@ -33,40 +34,40 @@ def size(scope: Scope) -> int:
         return int(cursor.fetchone()[0])
 
 
-def postings(scope: Scope, rows: int, wanted: Sequence[Terms]) -> dict[Terms, list[int]]:
+def postings(scope: Scope, rows: int, searched: Sequence[Terms]) -> dict[Terms, list[int]]:
     """For each, the newest rows that hold all its words: at most MOST_READ keys, newest first.
 
     `rows` is the agent's `size`.
     """
-    if not wanted:
+    if not searched:
         return {}
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            return {terms: _of_fts5(cursor, scope, terms) for terms in wanted}
+            return {terms: _of_fts5(cursor, scope, terms) for terms in searched}
         if rows < MOST_COUNTED:
-            return _of_few(cursor, scope, wanted)
-        return _of_many(cursor, scope, wanted)
+            return _of_few(cursor, scope, searched)
+        return _of_many(cursor, scope, searched)
 
 
 def _of_fts5(cursor: Any, scope: Scope, terms: Terms) -> list[int]:
     name = fts(scope.table)
     where, parameters = scope.dated()
     joined = f"CROSS JOIN {scope.table} r ON r.id = {name}.rowid" if where else ""
-    asked = matching([scope.owner(), *scope.tagged(), *terms])
+    query = matching([scope.owner(), *scope.tagged(), *terms])
     cursor.execute(
         f"SELECT {name}.rowid FROM {name} {joined} WHERE {name} MATCH %s{_and(where)}"
         f" ORDER BY {name}.rowid DESC LIMIT %s",
-        [asked, *parameters, MOST_READ],
+        [query, *parameters, MOST_READ],
     )
     return [key for (key,) in cursor.fetchall()]
 
 
-def _of_few(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, list[int]]:
+def _of_few(cursor: Any, scope: Scope, searched: Sequence[Terms]) -> dict[Terms, list[int]]:
     """On Postgres, of an agent with few rows: all are looked at, once."""
     where, parameters = scope.conditions()
-    queries = [matching(terms) for terms in wanted]
+    queries = [matching(terms) for terms in searched]
     held = " | ".join(
-        f"((r.search @@ %s::tsquery)::int::bigint << {bit})" for bit in range(len(wanted))
+        f"((r.search @@ %s::tsquery)::int::bigint << {bit})" for bit in range(len(searched))
     )
     cursor.execute(
         f"SELECT r.id, {held} FROM {scope.table} r"
@@ -74,7 +75,7 @@ def _of_few(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, l
         f" ORDER BY r.{scope.order} DESC",
         [*queries, scope.agent_key, *parameters, " | ".join(f"({each})" for each in queries)],
     )
-    found: dict[Terms, list[int]] = {terms: [] for terms in wanted}
+    found: dict[Terms, list[int]] = {terms: [] for terms in searched}
     lists = list(enumerate(found.values()))
     for key, bits in cursor.fetchall():
         for bit, keys in lists:
@@ -83,21 +84,21 @@ def _of_few(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, l
     return {terms: keys[:MOST_READ] for terms, keys in found.items()}
 
 
-def _of_many(cursor: Any, scope: Scope, wanted: Sequence[Terms]) -> dict[Terms, list[int]]:
+def _of_many(cursor: Any, scope: Scope, searched: Sequence[Terms]) -> dict[Terms, list[int]]:
     """On Postgres, of an agent with many rows: by the index."""
     where, parameters = scope.conditions()
     one = (
         f"(SELECT %s, r.id FROM {scope.table} r WHERE r.agent_id = %s{_and(where)}"
         f" AND r.search @@ %s::tsquery ORDER BY r.{scope.order} DESC LIMIT %s)"
     )
-    asked: list[object] = []
-    for number, terms in enumerate(wanted):
+    values: list[object] = []
+    for number, terms in enumerate(searched):
         query = matching(terms)
-        asked += [number, scope.agent_key, *parameters, query, MOST_READ]
-    cursor.execute(" UNION ALL ".join([one] * len(wanted)), asked)
-    found: dict[Terms, list[int]] = {terms: [] for terms in wanted}
+        values += [number, scope.agent_key, *parameters, query, MOST_READ]
+    cursor.execute(" UNION ALL ".join([one] * len(searched)), values)
+    found: dict[Terms, list[int]] = {terms: [] for terms in searched}
     for number, key in cursor.fetchall():
-        found[wanted[number]].append(key)
+        found[searched[number]].append(key)
     return found
 
 
@@ -106,8 +107,6 @@ def _and(where: list[str]) -> str:
 
 
 # -- what is common --------------------------------------------------------------------------------
-
-_known: dict[str, tuple[float, dict[str, float]]] = {}  # table → when it was read, and shares
 
 
 def shares(scope: Scope, rows: int, words: Sequence[Forms]) -> dict[Forms, float]:
@@ -119,19 +118,22 @@ def shares(scope: Scope, rows: int, words: Sequence[Forms]) -> dict[Forms, float
     """
     if connection.vendor == "sqlite" or rows < MOST_COUNTED:
         return {}
-    read, known = _known.get(scope.table, (-STATISTICS_KEPT, {}))
-    if time.monotonic() - read > STATISTICS_KEPT:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT to_json(most_common_elems::text::text[])::text,"
-                " to_json(most_common_elem_freqs)::text FROM pg_stats"
-                " WHERE schemaname = current_schema() AND tablename = %s AND attname = 'search'",
-                [scope.table],
-            )
-            listed = cursor.fetchone()
-        known = {}
-        if listed and listed[0]:
-            known = dict(zip(json.loads(listed[0]), json.loads(listed[1]), strict=False))
-        _known[scope.table] = (time.monotonic(), known)
+    known = common_terms(scope.table)
     often = {word: max(known.get(form, 0.0) for form in word) for word in words}
     return {word: share for word, share in often.items() if share > COMMON}
+
+
+@cached(TTLCache(maxsize=8, ttl=STATISTICS_KEPT), lock=Lock())
+def common_terms(table: str) -> dict[str, float]:
+    """The commonest terms of a table on Postgres, each with its share of all rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT to_json(most_common_elems::text::text[])::text,"
+            " to_json(most_common_elem_freqs)::text FROM pg_stats"
+            " WHERE schemaname = current_schema() AND tablename = %s AND attname = 'search'",
+            [table],
+        )
+        listed = cursor.fetchone()
+    if not listed or not listed[0]:
+        return {}
+    return dict(zip(json.loads(listed[0]), json.loads(listed[1]), strict=False))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from cachetools import LRUCache
 from django.db import connection
 
 from agents.llm import ModelError
@@ -24,30 +24,29 @@ logger = logging.getLogger(__name__)
 
 QUERY_SECONDS = 5.0  # a search waits so long for its query's vector
 PAUSE_SECONDS = 30.0  # after a failure searches are lexical, without asking
-QUERIES_KEPT = 256
 LONGEST_EMBEDDED = 8_000  # characters, about what embedding models read
 
-_kept: OrderedDict[tuple[str, str, str], np.ndarray] = OrderedDict()
+_vectors: LRUCache[tuple[str, str, str], np.ndarray] = LRUCache(256)  # of queries
 _paused: dict[tuple[str, str], float] = {}  # until when (monotonic)
-_choosing = threading.Lock()
+_lock = threading.Lock()
 
 
 def nearest(scope: Scope, query: str, count: int) -> list[tuple[int, float]] | None:
     """Keys of the nearest rows with their similarity (cosine), nearest first; None where the query
     has no vector."""
     where = embedding_model()
-    asked = vector_of(query)
-    if asked is None or where is None:
+    vector = vector_of(query)
+    if vector is None or where is None:
         return None
-    model = EmbeddingModel.objects.filter(name=where[1], dimensions=len(asked)).first()
+    model = EmbeddingModel.objects.filter(name=where[1], dimensions=len(vector)).first()
     if model is None:  # nothing is embedded yet
         return []
     if connection.vendor == "postgresql" and pgvector.is_there():
-        return pgvector.nearest(scope, model, asked, count)
+        return pgvector.nearest(scope, model, vector, count)
     # numpy takes 15 MB and 80 ms, and on Postgres with pgvector nothing else needs it
     from . import exact
 
-    return exact.nearest(scope, model, asked, count)
+    return exact.nearest(scope, model, vector, count)
 
 
 def vector_of(query: str) -> np.ndarray | None:
@@ -57,10 +56,9 @@ def vector_of(query: str) -> np.ndarray | None:
         return None
     of = (where[0].base_url, where[1])
     query = query[:LONGEST_EMBEDDED]
-    with _choosing:
-        if (kept := _kept.get((*of, query))) is not None:
-            _kept.move_to_end((*of, query))
-            return kept
+    with _lock:
+        if (known := _vectors.get((*of, query))) is not None:
+            return known
         if time.monotonic() < _paused.get(of, 0):
             return None
     try:
@@ -69,15 +67,13 @@ def vector_of(query: str) -> np.ndarray | None:
         logger.warning("This search is lexical only: %s", error)
         _paused[of] = time.monotonic() + PAUSE_SECONDS
         return None
-    with _choosing:
-        _kept[*of, query] = vector
-        if len(_kept) > QUERIES_KEPT:
-            _kept.popitem(last=False)
+    with _lock:
+        _vectors[*of, query] = vector
     return vector
 
 
 def forget() -> None:
     """Forget the queries' vectors, and that an endpoint failed."""
-    with _choosing:
-        _kept.clear()
+    with _lock:
+        _vectors.clear()
         _paused.clear()

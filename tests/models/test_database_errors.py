@@ -21,9 +21,9 @@ from agents.accounts import owner
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Block, Run
 from agents.runs import engine
-from tests.live.test_sockets import Page
 from tests.support.api_client import Api
 from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.followed_page import Page
 from tests.support.openai_answers import Answer
 
 pytestmark = [pytest.mark.sqlite_only, pytest.mark.django_db(transaction=True)]

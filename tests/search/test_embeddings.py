@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import numpy as np
@@ -210,12 +209,12 @@ def test_an_endpoint_that_refuses_everything_marks_nothing(
 
 
 def test_pauses_grow_while_the_endpoint_fails() -> None:
-    waiting = embedder.Waiting()
+    waiting = embedder.Backoff(clock=lambda: 100.0)
     pauses = []
     for _ in range(12):
         waiting.until = 0.0
         waiting.after(ModelError("Down"))
-        pauses.append(round(waiting.until - time.monotonic()))
+        pauses.append(round(waiting.until - 100.0))
     assert pauses[:4] == [4, 8, 16, 32]
     assert pauses[-2:] == [300, 300]
 
@@ -361,7 +360,7 @@ def test_signs_find_what_an_exact_comparison_finds() -> None:
     vectors = middles[made.integers(0, 200, count)]
     vectors = vectors + made.standard_normal((count, dimensions), dtype=np.float32) + 0.5
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    kept = exact.Kept(dimensions)
+    kept = exact.AgentVectors(dimensions)
     for start in range(0, count, 2_000):
         kept.add(np.arange(start, start + 2_000), vectors[start : start + 2_000])
     assert kept.vectors is None, "So many are kept as signs"
@@ -379,7 +378,7 @@ def test_memory_for_vectors_is_bounded(agent: Agent, bob: User, monkeypatch: Any
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE agents_passagevector DROP COLUMN vector")
             cursor.execute("ALTER TABLE agents_passagevector ADD COLUMN vector bytea")
-    monkeypatch.setattr(exact, "MOST_BYTES", 1)
+    monkeypatch.setattr(exact, "_kept", exact.cache_of(1))
     other = Agent.create(bob, "Other", ChatMemory())
     Passage.insert(agent, "A hound", by=BY)
     Passage.insert(other, "A puppy", by=BY)

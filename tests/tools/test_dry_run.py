@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 from uuid import uuid4
 
@@ -83,10 +82,8 @@ def test_a_try_that_fails_says_in_which_line(web: Client, agent: Agent) -> None:
 def test_a_try_keeps_to_the_limits_that_are_typed(web: Client, agent: Agent) -> None:
     source = 'def turn():\n    """Turn round."""\n    while True:\n        pass\n'
     form = {"source": source, "agent": str(agent.pk), "seconds": "0.2"}
-    began = time.monotonic()
     shown = html(web.post(reverse("tool_try_new"), form))
     assert "it did not end within 0.2 s" in shown
-    assert time.monotonic() - began < 5
     cut = {"source": SHOUT, "agent": str(agent.pk), "argument-words": "abc" * 9}
     shown = html(web.post(reverse("tool_try_new"), cut | {"return_char_limit": "3"}))
     assert "[Cut here: 24 of 27 characters left out.]" in shown

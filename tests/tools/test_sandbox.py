@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 
 import psutil
 import pytest
@@ -220,9 +219,7 @@ def test_there_is_nothing_of_ours_in_its_environment(
     ],
 )
 def test_time_runs_out(body: str, agent: Agent) -> None:
-    began = time.monotonic()
     ran = tried(agent, body, seconds=0.3)
-    assert time.monotonic() - began < 3
     assert (
         ran.error == "probe failed and changed nothing: TimeoutError: it did not end within 0.3 s"
     )
@@ -230,9 +227,8 @@ def test_time_runs_out(body: str, agent: Agent) -> None:
 
 
 def test_waiting_takes_no_time(agent: Agent) -> None:
-    began = time.monotonic()
-    assert tried(agent, "import time\ntime.sleep(60)\nreturn 'woke'").returned == "woke"
-    assert time.monotonic() - began < 3
+    ran = tried(agent, "import time\ntime.sleep(60)\nreturn 'woke'", seconds=1)
+    assert ran.returned == "woke", "Sixty seconds fit into one"
 
 
 @pytest.mark.parametrize(
