@@ -66,8 +66,8 @@ def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> A
     """An agent with so many messages stored."""
     from agents.accounts import owner
     from agents.memory.classes import ChatMemory
+    from agents.memory.prompts import SYSTEM_PROMPT
     from agents.models import Agent
-    from agents.pages.forms.agent import SYSTEM_PROMPT
 
     memory = ChatMemory(human="Name: Bob", persona=PERSONA)
     agent = Agent.create(owner(), name, memory, system_prompt=SYSTEM_PROMPT)

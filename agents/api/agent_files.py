@@ -8,9 +8,9 @@ from ninja import File, Form, Query, UploadedFile
 from pydantic import BaseModel
 
 from agents.agent_file import LARGEST, AgentFileError, import_agent, read
+from agents.agent_file.download import download
 from agents.agent_file.importing import Imported
 from agents.agent_file.reading import too_large
-from agents.pages.agent_files import download
 
 from . import auth, ids, lookups
 from .agent_details import agent_state

@@ -13,9 +13,9 @@ from ninja import Query
 
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
+from agents.memory.prompts import SYSTEM_PROMPT
 from agents.models import Agent, AgentTag, Run
 from agents.models.conversation import post_first_messages
-from agents.pages.forms.agent import SYSTEM_PROMPT
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
 

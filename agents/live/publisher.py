@@ -159,6 +159,6 @@ def _send(messages: list[Message]) -> None:
 @cache
 def _redis() -> RedisPubSub:
     # redis is installed where it is used
-    from .redis_pubsub import RedisPubSub
+    from .redis_pubsub import RedisPubSub  # noqa: PLC0415
 
     return RedisPubSub(settings.REDIS_URL, _deliver_soon)

@@ -40,7 +40,8 @@ def embed(texts: list[str], seconds: float) -> np.ndarray:
     ModelError where the endpoint does not answer within `seconds`, or with something else;
     RefusedTexts where it says that the request is wrong.
     """
-    import numpy as np  # not at the top: it costs 80 ms, and few search by meaning
+    # numpy takes 80 ms to import, and few search by meaning
+    import numpy as np  # noqa: PLC0415
 
     where = embedding_model()
     if where is None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
-from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
@@ -21,19 +17,15 @@ from agents.agent_file import (
     LARGEST,
     AgentFileError,
     Imported,
-    file_name,
     import_agent,
     read,
-    written,
 )
+from agents.agent_file.download import download
 from agents.agent_file.reading import too_large
 from agents.models import Agent
-from agents.models.event import snapshot
 
 from .request import Request, own_agent
 
-IN_MEMORY = 1024 * 1024  # bytes of a download; what is larger waits on disk
-CHUNK = 64 * 1024  # bytes sent at once
 MOST_NOTES = 200  # that are shown
 NEWEST = "imported"  # the session's key for the newest import
 
@@ -117,34 +109,3 @@ def export(request: Request, agent_id: UUID) -> StreamingHttpResponse:
     """The agent as an agent file."""
     agent = own_agent(request, agent_id)
     return download(request, agent)
-
-
-def download(
-    request: HttpRequest, agent: Agent, *, with_messages: bool = True
-) -> StreamingHttpResponse:
-    """An agent as a file, of one moment; written to the end before it is sent."""
-    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
-    with snapshot():
-        now = Agent.objects.get(pk=agent.pk)
-        for piece in written(now, with_messages=with_messages):
-            file.write(piece.encode())
-    size = file.tell()
-    file.seek(0)
-    content = async_chunks(file) if isinstance(request, ASGIRequest) else chunks(file)
-    response = StreamingHttpResponse(content, content_type="application/json")
-    response["Content-Length"] = str(size)
-    response["Content-Disposition"] = f'attachment; filename="{file_name(agent)}"'
-    return response
-
-
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
-
-
-async def async_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
-    """The same where the server is asynchronous."""
-    with file:
-        while chunk := await asyncio.to_thread(file.read, CHUNK):
-            yield chunk

@@ -44,7 +44,7 @@ def nearest(scope: Scope, query: str, count: int) -> list[tuple[int, float]] | N
     if connection.vendor == "postgresql" and pgvector.is_there():
         return pgvector.nearest(scope, model, vector, count)
     # numpy takes 15 MB and 80 ms, and on Postgres with pgvector nothing else needs it
-    from . import exact
+    from . import exact  # noqa: PLC0415
 
     return exact.nearest(scope, model, vector, count)
 

@@ -26,14 +26,15 @@ def problem(kind: str, schema: dict[str, Any] | None, value: str) -> str:
     if not schema:
         return ""
     # jsonschema takes 9 MB and 60 ms, and few blocks have a schema
-    from .json_schema import misfit
+    from .json_schema import misfit  # noqa: PLC0415
 
     return misfit(schema, parsed)
 
 
 def schema_problem(schema: Any) -> str:
     """What is wrong with a schema, in a sentence; "" if nothing is."""
-    from . import json_schema  # see `problem`
+    # as in `problem`
+    from . import json_schema  # noqa: PLC0415
 
     return json_schema.schema_problem(schema)
 

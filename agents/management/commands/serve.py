@@ -159,10 +159,10 @@ def give_memory_back() -> None:
 def serve(host: str, port: int) -> None:
     """Daphne, with nothing that closes a socket for being old."""
     # Daphne takes 0.3 s to import, and only this command needs it.
-    from daphne.endpoints import build_endpoint_description_strings
+    from daphne.endpoints import build_endpoint_description_strings  # noqa: PLC0415
 
-    from memoryweb.asgi import application
-    from memoryweb.server import Server
+    from memoryweb.asgi import application  # noqa: PLC0415
+    from memoryweb.server import Server  # noqa: PLC0415
 
     (endpoint,) = build_endpoint_description_strings(host=host, port=port)
     server = Server(

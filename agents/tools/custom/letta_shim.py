@@ -247,7 +247,7 @@ def _public(of: type, kind: type) -> list[str]:
 def _wrapper() -> Any:
     """The class that carries a value of ours into the sandbox, and what its methods return."""
     # 13 MB, which only a process that runs custom tools needs
-    from pydantic_monty import ClassInstance
+    from pydantic_monty import ClassInstance  # noqa: PLC0415
 
     class Exposed(ClassInstance):
         def convert_value(self, /, name: str, value: Any) -> Any:

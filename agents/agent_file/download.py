@@ -1,0 +1,50 @@
+"""An agent as a file that is downloaded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, StreamingHttpResponse
+
+from agents.models import Agent
+from agents.models.event import snapshot
+
+from .exporting import file_name, written
+
+IN_MEMORY = 1024 * 1024  # bytes of a download; what is larger waits on disk
+CHUNK = 64 * 1024  # bytes sent at once
+
+
+def download(
+    request: HttpRequest, agent: Agent, *, with_messages: bool = True
+) -> StreamingHttpResponse:
+    """An agent as a file, of one moment; written to the end before it is sent."""
+    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
+    with snapshot():
+        now = Agent.objects.get(pk=agent.pk)
+        for piece in written(now, with_messages=with_messages):
+            file.write(piece.encode())
+    size = file.tell()
+    file.seek(0)
+    content = async_chunks(file) if isinstance(request, ASGIRequest) else chunks(file)
+    response = StreamingHttpResponse(content, content_type="application/json")
+    response["Content-Length"] = str(size)
+    response["Content-Disposition"] = f'attachment; filename="{file_name(agent)}"'
+    return response
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+async def async_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """The same where the server is asynchronous."""
+    with file:
+        while chunk := await asyncio.to_thread(file.read, CHUNK):
+            yield chunk
