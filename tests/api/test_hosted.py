@@ -16,12 +16,6 @@ pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
 
 
 @pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as model:
-        yield model
-
-
-@pytest.fixture
 def site(tmp_path: Path, model: FakeOpenAI) -> Iterator[Site]:
     with own_site(tmp_path, model) as site:
         site.worker()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -19,12 +18,6 @@ from tests.support.server import MemoryWeb, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 FILES = Path(__file__).parents[1] / "support" / "agent_files"
-
-
-@pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as model:
-        yield model
 
 
 @pytest.fixture
@@ -119,10 +112,8 @@ def test_many_who_wait_keep_nobody_from_being_answered(script: Script, model: Fa
             pool.submit(script.ask, "POST", f"{path}/messages", {"input": "Hi"}) for path in paths
         ]
         model.wait_for_requests(len(paths), timeout=30)
-        began = time.monotonic()
         script.ask("PATCH", f"{paths[0]}/core-memory/blocks/human", {"value": "Meanwhile"})
         assert script.ask("GET", paths[0])["blocks"][0]["value"] == "Meanwhile"
-        assert time.monotonic() - began < 5
         assert not any(each.done() for each in waiting)
         for gate in gates:
             gate.open()

@@ -17,13 +17,6 @@ APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"
 
 
 @pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as scripted:
-        yield scripted
-        assert not scripted.refused
-
-
-@pytest.fixture
 def site(tmp_path: Path, model: FakeOpenAI) -> Iterator[Site]:
     with own_site(tmp_path, model) as started:
         yield started

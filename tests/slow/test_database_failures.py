@@ -20,13 +20,6 @@ LONG = "Hello there, my friend. " * 400
 
 
 @pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as scripted:
-        yield scripted
-        assert not scripted.refused
-
-
-@pytest.fixture
 def server(tmp_path: Path, model: FakeOpenAI) -> Iterator[MemoryWeb]:
     with MemoryWeb(tmp_path / "data", model, MEMORYWEB_DATABASE_WAIT="0.5") as started:
         yield started

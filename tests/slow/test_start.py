@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,12 +14,6 @@ from tests.support.fake_openai import FakeOpenAI, gated, text
 from tests.support.server import MemoryWeb, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
-
-
-@pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as scripted:
-        yield scripted
 
 
 def refusal(server: MemoryWeb) -> str:
