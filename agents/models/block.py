@@ -191,16 +191,15 @@ class Block(models.Model):
         self.value = before if value is None else value
         self.full_clean()
         changed = {*settings, "updated_at"} | ({"schema"} if "kind" in settings else set())
-        if not by or self.value == before:
-            self.value, edit = before, None
-            self.save(update_fields=changed)
-        else:
+        if by and self.value != before:
             self.version += 1
-            self.save(update_fields={*changed, "value", "version"})
-            edit = self._log(before, by)
+            changed |= {"value", "version"}
+        else:
+            self.value = before
+        self.save(update_fields=changed)
         self.attachment_set.update(label=self.label)
         self.redraw_holders()
-        return edit
+        return self._log(before, by) if by and "value" in changed else None
 
     # -- the one write path --------------------------------------------------------------------
 
@@ -268,18 +267,19 @@ class Block(models.Model):
             )
         if by.owner_id in (None, self.owner_id):
             return
-        if settings:
-            raise MemoryRefusal(f"Block '{self.label}' is {self.owner.get_username()}'s to set up.")
-        if not self.may_be_written_by(by.owner_id):
+        if settings or not self.may_be_written_by(by.owner_id):
+            owner = self.owner.get_username()
             raise MemoryRefusal(
-                f"Block '{self.label}' is {self.owner.get_username()}'s and was shared to be read"
-                " only; ask them to change it, or write to another block."
+                f"Only {owner} can change the settings of block '{self.label}'."
+                if settings
+                else f"Block '{self.label}' is {owner}'s and was shared to be read only; ask them"
+                " to change it, or write to another block."
             )
 
     def may_be_written_by(self, user_id: int) -> bool:
         """Whether a person, and their agents, may write to it: its owner, or a share says so."""
-        shared = self.shares.filter(user_id=user_id, can_write=True)
-        return self.owner_id == user_id or shared.exists()
+        shares = self.shares.filter(user_id=user_id, can_write=True)
+        return self.owner_id == user_id or shares.exists()
 
     def redraw_holders(self) -> None:
         """Have every agent that holds the block draw its memory anew."""

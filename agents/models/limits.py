@@ -27,7 +27,7 @@ def check_queue(waiting: int) -> None:
     """LimitReached where an agent's queue, of so many messages, takes no more."""
     if waiting >= settings.QUEUE_LIMIT:
         raise LimitReached(
-            f"{waiting} messages wait for this agent already, which is the most. Send more when"
+            f"{waiting} messages wait for this agent already, the most there may be. Send more when"
             " some are answered, or take some out of the queue.",
             seconds=10,
         )
@@ -43,8 +43,8 @@ def check_agents(owner: User, more: int = 1) -> None:
     count, most = owner.agents.filter(deleted_at=None).count(), settings.AGENTS_LIMIT
     if count + more > most:
         raise LimitReached(
-            f"You have {count:,} agents, and {most:,} is the most one person may have. Delete"
-            " agents that you no longer need, then try again.",
+            f"You have {count:,} agents; one person may have at most {most:,}. Delete agents that"
+            " you no longer need, then try again.",
             seconds=3600,  # an SDK that is told a minute sits and waits for it
         )
 
@@ -60,8 +60,8 @@ def check_requests(user_id: int) -> None:
     minute, second = divmod(int(time.time()), 60)
     if counted(f"{user_id}.{minute}") > settings.REQUESTS_LIMIT:
         raise LimitReached(
-            f"That was more than {settings.REQUESTS_LIMIT:,} requests within a minute, which is the"
-            f" most one person may make. Go on in {60 - second} s.",
+            f"You made more than {settings.REQUESTS_LIMIT:,} requests within a minute, the most one"
+            f" person may make. Try again in {60 - second} s.",
             seconds=60 - second,
         )
 

@@ -88,7 +88,7 @@ class Passage(Searchable):
         """
         self._lock()
         if self.version != version:
-            raise VersionConflict(f"Passage {self.pk} was changed meanwhile.")
+            raise VersionConflict(f"Passage {self.pk} was changed meanwhile; look at it again.")
 
     @transaction.atomic
     def edit(
@@ -134,7 +134,7 @@ class Passage(Searchable):
             rows = Passage.objects.select_for_update().filter(agent=self.agent_id)
             self.refresh_from_db(from_queryset=rows)
         except Passage.DoesNotExist:
-            raise RowDeleted(f"Passage {self.pk} is gone; it was deleted meanwhile.") from None
+            raise RowDeleted(f"Passage {self.pk} was deleted meanwhile.") from None
 
     def _set_editor(self, by: Editor) -> None:
         self.editor_kind, self.editor_name = by.kind, by.name

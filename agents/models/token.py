@@ -66,7 +66,7 @@ class Token(models.Model):
 
     def clean(self) -> None:
         if not self.scopes or not set(self.scopes) <= SCOPES.keys():
-            raise ValidationError({"scopes": f"Choose some of {', '.join(SCOPES)}."})
+            raise ValidationError({"scopes": f"Choose at least one of {', '.join(SCOPES)}."})
         self.scopes = [scope for scope in SCOPES if scope in self.scopes]
         if self._state.adding and Token.objects.of(self.owner).count() >= MOST_TOKENS:
             raise ValidationError(f"You have {MOST_TOKENS} tokens; revoke one first.")

@@ -35,18 +35,16 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(
         label="Agent file",
-        help_text=f"A .af file, at most {LARGEST // 1024 // 1024} MB, of Letta's older or newer"
+        help_text=f"A .af file of at most {LARGEST // 1024 // 1024} MB, in Letta's older or newer"
         " format, or exported here.",
         widget=forms.ClearableFileInput(attrs={"accept": ".af,.json,application/json"}),
     )
-    name = forms.CharField(
-        max_length=100, required=False, help_text="Empty: the name that stands in the file."
-    )
+    name = forms.CharField(max_length=100, required=False, help_text="Empty: the name in the file.")
     with_messages = forms.BooleanField(
-        label="Take over the messages",
+        label="Import the messages",
         required=False,
         initial=True,
-        help_text="Without them the agent keeps its memory and begins a new conversation.",
+        help_text="Without them the agent has its memory and begins a new conversation.",
     )
 
     def clean_file(self) -> UploadedFile[Any]:

@@ -57,7 +57,7 @@ def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespons
     elif "view" not in request.GET and compaction.is_newest():
         return render(request, "agents/_compaction_editor.html", context)
     elif "view" not in request.GET:
-        context["error"] = "A later summary has taken this one in; edit the newest instead."
+        context["error"] = "A later summary includes this one; edit the newest instead."
     return render(request, "agents/_compaction_text.html", context)
 
 

@@ -47,7 +47,7 @@ def turn_of(person: int) -> Iterator[None]:
 
 def _wait(line: _Line) -> None:
     """Wait for a turn, without keeping a database connection from others meanwhile."""
-    words = "Many pages of yours are asked for at once; wait a few seconds, then try again."
+    words = "You are loading many pages at once; wait a few seconds, then try again."
     if line.waiting >= WAITING:
         raise LimitReached(words, seconds=5)
     if connection.vendor != "sqlite" and not connection.in_atomic_block:

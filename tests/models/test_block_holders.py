@@ -44,11 +44,11 @@ def test_a_block_is_given_changed_and_taken_back(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nobody", "There is no person 'nobody'."),
-        ("<b>", "There is no person '<b>'."),
+        ("nobody", "There is no user 'nobody'."),
+        ("<b>", "There is no user '<b>'."),
         ("alice", "This block is yours already; share it with somebody else."),
-        ("owner", "There is no person 'owner'."),
-        ("left", "There is no person 'left'."),
+        ("owner", "There is no user 'owner'."),
+        ("left", "There is no user 'left'."),
         ("", "This field is required."),
         ("a\0b", "Null characters are not allowed."),
     ],

@@ -87,7 +87,7 @@ def enough(agent: Agent, settings: Settings) -> Agent:
 
 
 def test_a_person_has_so_many_agents_and_no_more(enough: Agent, alice: User, bob: User) -> None:
-    with pytest.raises(LimitReached, match="You have 1 agents, and 1 is the most"):
+    with pytest.raises(LimitReached, match="You have 1 agents; one person may have at most 1"):
         Agent.create(alice, "Second", ChatMemory())
     with pytest.raises(LimitReached):
         import_agent(alice, export_agent(enough))
@@ -200,7 +200,7 @@ def test_requests_of_a_person_are_counted_by_the_minute(
     for _ in range(3):
         check_requests(1)
     now = 645.0
-    with pytest.raises(LimitReached, match=r"more than 3 requests .* Go on in 15 s") as limit:
+    with pytest.raises(LimitReached, match=r"more than 3 requests .* Try again in 15 s") as limit:
         check_requests(1)
     assert limit.value.seconds == 15
     check_requests(2)

@@ -166,7 +166,7 @@ def test_tools_are_chosen_from_three_families(web: Client, alice: User, bob: Use
     Tool.from_source(bob, SOURCE.replace("roll_dice", "bobs_dice"))
     agent = Agent.create(alice, "Tasks", classes.TaskMemory())
     page = shown(web.get(at("agent_settings", agent)))
-    for words in ("Built in", "Of its memory class, TaskMemory", "Your own", "Roll dice."):
+    for words in ("Built in", "From its memory class, TaskMemory", "Your own", "Roll dice."):
         assert words in page
     assert "bobs_dice" not in page
     chosen = ["archival_memory_search", "task_queue_pop", "roll_dice"]

@@ -198,7 +198,7 @@ def test_the_rules_of_other_tools_and_what_else_a_rule_says_stay(web: Client, ag
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"max_count_limit": "0"}, "Give a number of calls, 1 or more, or nothing."),
+        ({"max_count_limit": "0"}, "Give a number of calls, 1 or more, or leave it empty."),
         ({"max_count_limit": "often"}, "Enter a whole number."),
         ({"children": ["send_message"]}, "send_message is not one of the available choices"),
     ],

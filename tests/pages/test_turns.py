@@ -184,6 +184,6 @@ def test_who_asks_for_too_many_pages_is_told_to_wait(
             pass
         response = web.get(reverse("blocks"))
         assert response.status_code == 429
-        assert "Many pages of yours are asked for at once" in response.content.decode()
+        assert "You are loading many pages at once" in response.content.decode()
     monkeypatch.setattr(turns, "AT_ONCE", 1)
     assert web.get(reverse("blocks")).status_code == 200

@@ -73,7 +73,7 @@ class NewAgentForm(forms.ModelForm):
 
 
 BUILT_IN = [
-    ("", "the memory class has it"),
+    ("", "the memory class says"),
     (TEMPLATES["tags"], "tags, one for each block"),
     (TEMPLATES["json"], "[MEMORY] and a JSON object"),
 ]
@@ -179,14 +179,14 @@ class AgentForm(forms.ModelForm):
     tools = forms.MultipleChoiceField(
         widget=ToolChoices,
         required=False,
-        help_text="With send_message the agent talks by that tool only, MemGPT style.",
+        help_text="With send_message the agent answers only through that tool, MemGPT style.",
     )
     tool_rules = RulesField(
         required=False,
         help_text="When a tool may be called and what follows. A row without a tool is ignored.",
     )
     prompt_template = TemplateField(
-        label="Core memory is compiled as",
+        label="Format of core memory",
         required=False,
         choices=BUILT_IN,
     )
@@ -202,7 +202,7 @@ class AgentForm(forms.ModelForm):
         field, own = self.fields["prompt_template"], self.instance.prompt_template
         assert isinstance(field, forms.ChoiceField)
         if own not in ("", *TEMPLATES.values()):
-            field.choices = [*BUILT_IN, (own, "a template of its own")]
+            field.choices = [*BUILT_IN, (own, "the agent's own template")]
         families = tool_families(self.instance)
         chosen, rules = self.fields["tools"], self.fields["tool_rules"]
         assert isinstance(chosen, forms.MultipleChoiceField)
@@ -231,7 +231,7 @@ def tool_families(agent: Agent) -> dict[str, dict[str, str]]:
     own = Tool.objects.filter(owner=agent.owner_id).exclude(name__in=[*tools.names(), *methods])
     families = {
         "Built in": {name: tools.get(name).description for name in tools.names()},
-        f"Of its memory class, {agent.memory_class}": {
+        f"From its memory class, {agent.memory_class}": {
             name: method.description for name, method in methods.items()
         },
         "Your own": dict(own.values_list("name", "description")),

@@ -113,7 +113,7 @@ class ShareForm(forms.Form):
     """With whom a block is shared, and how."""
 
     username = forms.CharField(
-        label="Name of the person",
+        label="User name",
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
@@ -131,7 +131,7 @@ class ShareForm(forms.Form):
         people = User.objects.filter(is_active=True).exclude(username=OWNER)
         self.person = people.filter(username=name).first()
         if self.person is None:
-            raise ValidationError(f"There is no person '{name}'.")
+            raise ValidationError(f"There is no user '{name}'.")
         if self.person.pk == self.block.owner_id:
             raise ValidationError("This block is yours already; share it with somebody else.")
         return name
@@ -156,7 +156,7 @@ class BaseNewBlocks(forms.BaseFormSet):
     def clean(self) -> None:
         labels = [form.cleaned_data.get("label") for form in self.forms if form.is_valid()]
         for label in {label for label in labels if label and labels.count(label) > 1}:
-            raise ValidationError(f"Two blocks are labelled '{label}'; each needs its own label.")
+            raise ValidationError(f"Two blocks have the label '{label}'; each needs its own.")
 
     def filled(self) -> list[Block]:
         """The blocks, not yet saved."""

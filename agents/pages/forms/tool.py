@@ -65,10 +65,10 @@ class ToolForm(forms.Form):
     return_char_limit = forms.IntegerField(
         required=False,
         label="Longest return",
-        help_text=f"Characters; the rest is cut off. Empty: {LONGEST_RETURN:,}, the most.",
+        help_text=f"In characters; the rest is cut off. Empty: {LONGEST_RETURN:,}, the most.",
     )
     tags = forms.CharField(
-        required=False, max_length=5000, help_text="For yourself, with commas between them."
+        required=False, max_length=5000, help_text="For your own use, separated by commas."
     )
     default_requires_approval = forms.BooleanField(
         required=False,
@@ -94,7 +94,7 @@ class ToolForm(forms.Form):
         self.use_required_attribute = False
         seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
         for name, most, unit in (("seconds", seconds, "s"), ("megabytes", megabytes, "MB")):
-            self.fields[name].help_text = f"At most {most:g} {unit}, which it has if this is empty."
+            self.fields[name].help_text = f"At most {most:g} {unit}; empty means the most."
             self.fields[name].widget.attrs |= {"min": 0, "max": most, "step": "any"}
 
     def clean_tags(self) -> list[str]:
@@ -172,7 +172,9 @@ class RulesForm(forms.Form):
         required=False, label="Ends the turn", help_text="The agent stops after it."
     )
     continue_loop = forms.BooleanField(
-        required=False, label="Lets the turn go on", help_text="The agent has one more step after."
+        required=False,
+        label="Lets the turn go on",
+        help_text="The agent gets one more step after it.",
     )
     required_before_exit = forms.BooleanField(
         required=False,
@@ -191,8 +193,8 @@ class RulesForm(forms.Form):
         required=False,
         min_value=1,
         max_value=1000,
-        label="At most so often in a run",
-        error_messages={"min_value": "Give a number of calls, 1 or more, or nothing."},
+        label="Most calls in a run",
+        error_messages={"min_value": "Give a number of calls, 1 or more, or leave it empty."},
     )
     children = forms.MultipleChoiceField(
         required=False, label="Must be followed by one of", widget=forms.CheckboxSelectMultiple
@@ -200,7 +202,7 @@ class RulesForm(forms.Form):
     unlocks = forms.MultipleChoiceField(
         required=False,
         label="Must come right before any of",
-        help_text="They may be called right after it only, and after it nothing else.",
+        help_text="They may be called only right after it, and nothing else may.",
         widget=forms.CheckboxSelectMultiple,
     )
 
