@@ -1,4 +1,4 @@
-"""Models: a provider is a file in this package."""
+"""Models: endpoints, the official client at them, and what is sent and answered."""
 
 from .answer import Answer
 from .endpoints import Endpoint, ModelError, default_endpoint

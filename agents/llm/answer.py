@@ -1,7 +1,7 @@
-"""An answer, put together from the pieces in which servers really send it.
+"""An answer, put together from the chunks that real servers send.
 
-They differ in where reasoning stands, how calls are told apart, and what is left out; see the tests
-for who sends what. What came is kept as it came; `rendering.py` makes it sendable.
+They differ in where reasoning stands, how calls are told apart, and what is left out; the tests say
+who sends what. An answer is kept as it came; `rendering.py` makes it sendable.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_DETAILS = 1000  # pieces of `reasoning_details` that are kept
 
 @dataclass
 class Call:
-    """A tool call as far as it came."""
+    """A tool call, as much of it as has arrived."""
 
     index: int | None = None
     id: str = ""
@@ -37,7 +37,7 @@ class Call:
 
 @dataclass
 class Answer:
-    """What a model said, put together from its chunks."""
+    """A model's answer, put together from its chunks."""
 
     content: str = ""
     reasoning: str = ""
@@ -52,7 +52,7 @@ class Answer:
     # -- pieces ----------------------------------------------------------------------------------
 
     def add(self, chunk: Wire) -> list[Delta]:
-        """Take a `chat.completion.chunk` in; what it adds that a person can read."""
+        """Add a `chat.completion.chunk`; returns the new text in it."""
         if isinstance(usage := chunk.get("usage"), dict):
             self.prompt_tokens = _count(usage.get("prompt_tokens"))
             self.completion_tokens = _count(usage.get("completion_tokens"))
@@ -116,15 +116,15 @@ class Answer:
 
     def _call_of(self, piece: Wire, function: Wire) -> Call:
         """The call that a piece belongs to: by its index, unless an id or a name says otherwise."""
-        index, given = piece.get("index"), piece.get("id")
+        index, call_id = piece.get("index"), piece.get("id")
         if index is not None and (type(index) is not int or not 0 <= index < MOST_CALLS):
             raise ValueError(f"tool call number {index}")
         same = [call for call in self.calls if call.index == index]
-        if same and not self._is_another(same[-1], given, function):
+        if same and not self._is_another(same[-1], call_id, function):
             return same[-1]
-        if index is None and given:  # told apart by id alone
+        if index is None and call_id:  # told apart by id alone
             for call in self.calls:
-                if call.id == given:
+                if call.id == call_id:
                     return call
         if len(self.calls) == MOST_CALLS:
             raise ValueError(f"more than {MOST_CALLS} tool calls")
@@ -133,10 +133,10 @@ class Answer:
         return next(call for call in reversed(self.calls) if call.index == index)
 
     @staticmethod
-    def _is_another(call: Call, given: Any, function: Wire) -> bool:
+    def _is_another(call: Call, call_id: Any, function: Wire) -> bool:
         """Whether a piece with the index of a call begins another: some number all of them 0."""
-        if given:
-            return bool(call.id and given != call.id and function.get("name"))
+        if call_id:
+            return bool(call.id and call_id != call.id and function.get("name"))
         return bool(function.get("name") and call.arguments and function["name"] != call.name) or (
             bool(function.get("name")) and call.index is None and is_whole(call.arguments)
         )
@@ -144,7 +144,7 @@ class Answer:
     # -- the whole -------------------------------------------------------------------------------
 
     def end(self, names: Collection[str]) -> None:
-        """All is said. `names` are the tools on offer, whose calls may be written as text."""
+        """The stream has ended. `names` are the tools, whose calls may be written as text."""
         for delta in self._splitter.end():
             self._keep(delta)
         self.split()
@@ -196,10 +196,10 @@ def storable_json(value: Any) -> Any:
 def _texts(pieces: list[Any]) -> list[str]:
     """The texts in pieces of reasoning."""
     named = [each for each in pieces if isinstance(each, dict)]
-    found = [each.get("text") or each.get("summary") for each in named]
-    return [text for text in found if isinstance(text, str)]
+    texts = [each.get("text") or each.get("summary") for each in named]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _count(tokens: Any) -> int | None:
-    """Tokens as reported; None where a server sends nothing of use."""
+    """Tokens as reported; None where a server sends no usable number."""
     return tokens if type(tokens) is int and tokens > 0 else None

@@ -8,11 +8,11 @@ from django.core.exceptions import ValidationError
 from .endpoints import ModelError, default_endpoint
 from .handles import USUAL, known_models, resolve
 
-NAMED = 10  # models that a refusal names
+NAMED = 10  # models that the error names
 
 
 def check_choice(handle: str) -> None:
-    """ValidationError where a handle names no model that may be chosen. May ask the endpoint."""
+    """ValidationError where nobody may choose this model. May ask the endpoint."""
     if not settings.ACCOUNTS or handle in USUAL:
         return
     try:
@@ -25,6 +25,6 @@ def check_choice(handle: str) -> None:
     if model not in listed:
         names = ", ".join(listed[:NAMED]) + (" and others" if len(listed) > NAMED else "")
         raise ValidationError(
-            f"'{model}' is no model that {endpoint} lists; it has: {names}. Choose one of these, or"
-            " leave it empty for the usual one."
+            f"{endpoint} does not list a model '{model}'; it lists: {names}. Choose one of these,"
+            " or leave the field empty for the default one."
         )

@@ -15,7 +15,7 @@ from agents import asyncio_bridge
 
 from .demo import DemoTransport
 from .endpoints import Endpoint
-from .errors import in_words
+from .errors import model_error
 
 CONNECT_SECONDS = 10.0
 
@@ -51,4 +51,4 @@ def list_models(endpoint: Endpoint, seconds: float = CONNECT_SECONDS) -> dict[st
     try:
         return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
     except Exception as error:
-        raise in_words(error, endpoint) from error
+        raise model_error(error, endpoint) from error

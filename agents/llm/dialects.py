@@ -1,4 +1,4 @@
-"""Dialects: what a server that speaks the chat-completions wire takes, and what it refuses.
+"""Dialects: what a server that speaks the chat-completions wire accepts, and what it refuses.
 
 A dialect is chosen by the endpoint's address and the model's name, corrected by what the endpoint
 refused before (`facts.py`), and last by what the operator says: properties after `#` in the
@@ -20,9 +20,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 @dataclass(frozen=True)
 class Dialect:
-    """What holds for all servers is not here: arguments are always an object, names and ids are
-    always of their form, every call is always answered. These are where servers differ; what is
-    said here without evidence to the contrary is what the strictest take.
+    """Where servers differ. The defaults are what the strictest of them accept.
+
+    What all servers want is not here: arguments are always an object, names and ids always have
+    their form, every call is always answered.
     """
 
     roles: str = "strict"  # user and assistant in turn, system first; or "free"
@@ -38,7 +39,7 @@ class Dialect:
     limit: str = "max_tokens"  # what the limit of an answer is called
 
     def changes(self) -> dict[str, Any]:
-        """The properties that are not as usual."""
+        """The properties that differ from the strictest dialect."""
         usual = asdict(STRICTEST)
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
@@ -80,7 +81,7 @@ KNOWN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 NOT_TAKEN = r"(not permitted|not allowed|unrecogni[sz]ed|unexpected|unknown|forbidden)"
-# What a refusal tells: the first row whose words are in it, and whose property is not so yet.
+# What to change after a refusal: the first row that matches it and would change the dialect.
 REFUSALS: tuple[tuple[str, dict[str, Any]], ...] = (
     (rf"reasoning_content.*{NOT_TAKEN}", {"reasoning": "no"}),
     (r"reasoning_content|reasoning content", REASONING),
@@ -114,8 +115,8 @@ def known_dialect(url: str, model: str) -> Dialect:
     return dialect
 
 
-def told_by(refusal: str, dialect: Dialect) -> dict[str, Any]:
-    """What a refusal tells that the dialect has not right; {} where it tells nothing."""
+def changes_after(refusal: str, dialect: Dialect) -> dict[str, Any]:
+    """The changes to a dialect that a refusal asks for; {} where it names none."""
     for words, changes in REFUSALS:
         if re.search(words, refusal, re.IGNORECASE | re.DOTALL):
             changed = replace(dialect, **changes)
@@ -124,20 +125,21 @@ def told_by(refusal: str, dialect: Dialect) -> dict[str, Any]:
     return {}
 
 
-def options_of(fragment: str, url: str) -> dict[str, Any]:
-    """The properties after `#` in an endpoint's URL; ImproperlyConfigured for others."""
+def parse_options(fragment: str, url: str) -> dict[str, Any]:
+    """The properties after `#` in an endpoint's URL; ImproperlyConfigured for unknown ones."""
     options: dict[str, Any] = {}
     for name, value in parse_qsl(fragment, keep_blank_values=True):
         choices = CHOICES.get(name)
         if choices is None:
             raise ImproperlyConfigured(
-                f"The endpoint {url} has a property {name!r}; there are {', '.join(CHOICES)}."
+                f"The endpoint {url} has an unknown property {name!r};"
+                f" known are: {', '.join(CHOICES)}."
             )
-        given = WORDS.get(value, value) if True in choices else value
-        if given not in choices:
+        setting = WORDS.get(value, value) if True in choices else value
+        if setting not in choices:
             named = [{True: "yes", False: "no"}.get(each, each) for each in choices]
             raise ImproperlyConfigured(
-                f"The endpoint {url} has {name}={value}; {name} is one of {', '.join(named)}."
+                f"The endpoint {url} has {name}={value}; {name} must be one of: {', '.join(named)}."
             )
-        options[name] = given
+        options[name] = setting
     return options

@@ -12,14 +12,14 @@ from agents import asyncio_bridge
 
 from .clients import client
 from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
-from .errors import in_words
+from .errors import model_error
 
 if TYPE_CHECKING:
     import numpy as np
 
 
 class RefusedTexts(ModelError):
-    """The endpoint works, and does not take these texts."""
+    """The endpoint works but does not accept these texts."""
 
 
 def embedding_model() -> tuple[Endpoint, str] | None:
@@ -37,7 +37,7 @@ def embedding_model() -> tuple[Endpoint, str] | None:
 def embed(texts: list[str], seconds: float) -> np.ndarray:
     """A vector of length 1 for each text: float32, `[texts, dimensions]`.
 
-    ModelError where the endpoint does not answer within `seconds`, or with something else;
+    ModelError where the endpoint does not answer within `seconds`, or answers with something else;
     RefusedTexts where it says that the request is wrong.
     """
     # numpy takes 80 ms to import, and few search by meaning
@@ -49,23 +49,23 @@ def embed(texts: list[str], seconds: float) -> np.ndarray:
     endpoint, model = where
 
     async def ask() -> list[list[float]]:
-        asked = client(endpoint).embeddings.create(model=model, input=texts, timeout=seconds)
-        answer = await asyncio.wait_for(asked, seconds)
+        request = client(endpoint).embeddings.create(model=model, input=texts, timeout=seconds)
+        answer = await asyncio.wait_for(request, seconds)
         return [each.embedding for each in sorted(answer.data, key=lambda each: each.index)]
 
     try:
         vectors = asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
-        made = np.array(vectors, dtype=np.float32)
-        lengths = np.linalg.norm(made, axis=1, keepdims=True)
-        if made.ndim != 2 or len(made) != len(texts) or not np.isfinite(made).all():
+        matrix = np.array(vectors, dtype=np.float32)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if matrix.ndim != 2 or len(matrix) != len(texts) or not np.isfinite(matrix).all():
             raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
     except TimeoutError:
         raise ModelError(
-            f"{endpoint} made no embedding within {seconds:g} s.", retry=True
+            f"{endpoint} returned no embedding within {seconds:g} s.", retry=True
         ) from None
     except (BadRequestError, UnprocessableEntityError) as error:
-        raise RefusedTexts(str(in_words(error, endpoint))) from error
+        raise RefusedTexts(str(model_error(error, endpoint))) from error
     except Exception as error:
-        raise in_words(error, endpoint) from error
-    unit: np.ndarray = made / np.maximum(lengths, 1e-12)
+        raise model_error(error, endpoint) from error
+    unit: np.ndarray = matrix / np.maximum(lengths, 1e-12)
     return unit

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from agents.models.message import storable
 
-from .dialects import options_of
+from .dialects import parse_options
 
 OPENAI = "https://api.openai.com/v1"
 DEMO = "demo"
@@ -19,10 +19,11 @@ DEMO = "demo"
 class ModelError(Exception):
     """A model call that failed, in a sentence for the person who waits.
 
-    `retry` says whether trying again may help; `retry_after` is the wait the endpoint asked for,
-    in seconds. `empty`: it answered, and said nothing. `refused`: it did not take the request, and
-    `said` why. `too_long`: the request did not fit the context window, of `window` tokens where
-    `said` names it; `asked` is what it came to. `adapted`: the next request will be another one.
+    `retry`: trying again may help, after the `retry_after` seconds that the endpoint asked for.
+    `empty`: the answer had no text and no call. `refused`: the endpoint did not accept the request,
+    for the reason in `server_words`. `too_long`: the request did not fit the context window;
+    `window` and `request_tokens` are the sizes that the refusal names. `adapted`: the next request
+    will have another form.
     """
 
     def __init__(
@@ -33,15 +34,15 @@ class ModelError(Exception):
         retry_after: float | None = None,
         empty: bool = False,
         refused: bool = False,
-        said: str = "",
+        server_words: str = "",
         too_long: bool = False,
         window: int | None = None,
-        asked: int | None = None,
+        request_tokens: int | None = None,
     ) -> None:
         super().__init__(storable(message))
         self.retry, self.retry_after = retry, retry_after
-        self.empty, self.refused, self.said = empty, refused, storable(said)
-        self.too_long, self.window, self.asked = too_long, window, asked
+        self.empty, self.refused, self.server_words = empty, refused, storable(server_words)
+        self.too_long, self.window, self.request_tokens = too_long, window, request_tokens
         self.adapted = False
 
 
@@ -88,5 +89,5 @@ def named_endpoints() -> dict[str, Endpoint]:
 def _endpoint(name: str, url: str, key: str) -> Endpoint:
     """An endpoint of the settings; what follows `#` in its URL are properties of its dialect."""
     base_url, _, fragment = url.partition("#")
-    options = options_of(fragment, base_url)
+    options = parse_options(fragment, base_url)
     return Endpoint(name, base_url.rstrip("/"), key or "none", tuple(sorted(options.items())))

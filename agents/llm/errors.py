@@ -1,6 +1,6 @@
-"""What goes wrong with a call, in a sentence: for the person who waits, and for the loop.
+"""Errors of a model call as a sentence for the person who waits, with facts for the loop.
 
-Servers say the same thing in many words; the patterns here are what they were seen to say.
+Servers word the same error in many ways; the patterns here match what real servers have sent.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from .endpoints import Endpoint, ModelError
 
 LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is not waited out
-LONGEST_SAID = 500  # characters of a server's words that a person is shown
-LONGEST_LOOKED_AT = 10_000  # characters of them that are searched for what they tell
+LONGEST_SHOWN = 500  # characters of a server's words that a person sees
+LONGEST_SEARCHED = 10_000  # characters of them that the patterns are tried on
 MOST_QUOTED = 20  # entries of a list in a refusal that are looked at
-LEAST_WINDOW = 256  # tokens; a smaller number in a refusal is something else
+LEAST_WINDOW = 256  # tokens; a smaller number means something else
 
 TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|exceed(s|ed|_)?\s?(the )?(available )?context"
@@ -39,7 +39,7 @@ WINDOW = re.compile(
     rf"|max_model_len{NUMBER}|(?:token )?limit (?:is|of){NUMBER}",
     re.IGNORECASE,
 )
-ASKED = re.compile(
+REQUESTED = re.compile(
     r"(?:request|prompt|input|messages?)\s+(?:has|have|contains?|resulted in|is)\s+([\d,]{3,})"
     r"|resulted in\s+([\d,]{3,})|requested\s+([\d,]{3,}) tokens|too long:\s*([\d,]{3,})"
     r"|token count\s*\(?([\d,]{3,})|\"?n_prompt_tokens\"?\D{1,4}([\d,]{3,})|\(([\d,]{3,}) tokens\)",
@@ -47,8 +47,8 @@ ASKED = re.compile(
 )
 
 
-def in_words(error: Exception, endpoint: Endpoint) -> ModelError:
-    """What went wrong with a call, named in a sentence, and whether to try again."""
+def model_error(error: Exception, endpoint: Endpoint) -> ModelError:
+    """A failed call as a sentence, and whether to try again."""
     if isinstance(error, APITimeoutError):
         return ModelError(
             f"{endpoint} sent nothing for {settings.MODEL_TIMEOUT:g} s (MEMORYWEB_MODEL_TIMEOUT).",
@@ -58,66 +58,68 @@ def in_words(error: Exception, endpoint: Endpoint) -> ModelError:
         cause = error.__cause__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ModelError(f"Nothing answers at {endpoint}; is the server running?", retry=True)
-        return ModelError(f"The answer of {endpoint} broke off.", retry=True)
+        return ModelError(f"The answer from {endpoint} broke off.", retry=True)
     if isinstance(error, APIStatusError):
-        return _status_in_words(error, endpoint)
+        return _status_error(error, endpoint)
     if isinstance(error, APIError):
-        words = f"{endpoint} broke off with an error: {error.message}"
-        return _refusal(words, _all_said(error), retry=True)
+        words = f"{endpoint} stopped with an error: {error.message}"
+        return _refusal(words, _full_text(error), retry=True)
     if isinstance(error, ValueError | TypeError | AttributeError | LookupError):
-        return ModelError(f"{endpoint} sent something that is no answer ({error}).", retry=True)
-    return ModelError(f"The call of {endpoint} failed: {type(error).__name__}: {error}")
+        return ModelError(
+            f"{endpoint} sent something that is not a valid answer ({error}).", retry=True
+        )
+    return ModelError(f"The call to {endpoint} failed: {type(error).__name__}: {error}")
 
 
-def _status_in_words(error: APIStatusError, endpoint: Endpoint) -> ModelError:
-    status, said = error.status_code, _said(error)
+def _status_error(error: APIStatusError, endpoint: Endpoint) -> ModelError:
+    status, reason = error.status_code, _shown_text(error)
     if status in (401, 403):
-        return ModelError(f"{endpoint} refused the key ({status}: {said}); check OPENAI_API_KEY.")
+        return ModelError(f"{endpoint} refused the key ({status}: {reason}); check OPENAI_API_KEY.")
     if status == 404:
-        words = f"{endpoint} has no such model or address (404: {said});"
+        words = f"{endpoint} has no such model or address (404: {reason});"
         words += " choose another model in the agent's settings."
-        known = NOT_THERE.search(said)  # some refuse a history with 404: mlx_lm 1375
-        return ModelError(words) if known else _refusal(words, _all_said(error))
+        known = NOT_THERE.search(reason)  # some refuse a history with 404: mlx_lm 1375
+        return ModelError(words) if known else _refusal(words, _full_text(error))
     if status == 429:
         wait = _retry_after(error)
         too_far = wait is not None and wait > LONGEST_WAIT
         return ModelError(
-            f"{endpoint} takes no more requests now (429: {said})"
+            f"{endpoint} accepts no more requests for now (429: {reason})"
             + (f"; it asks to wait {wait:,.0f} s." if wait else "."),
             retry=not too_far,
             retry_after=wait,
         )
     if status >= 500:
-        words = f"{endpoint} failed ({status}: {said})."
-        return _refusal(words, _all_said(error), retry=True, retry_after=_retry_after(error))
-    words = f"{endpoint} refused the request ({status}: {said})."
-    return _refusal(words, _all_said(error), too_long=status == 413)
+        words = f"{endpoint} failed ({status}: {reason})."
+        return _refusal(words, _full_text(error), retry=True, retry_after=_retry_after(error))
+    words = f"{endpoint} refused the request ({status}: {reason})."
+    return _refusal(words, _full_text(error), too_long=status == 413)
 
 
-def _refusal(words: str, said: str, *, too_long: bool = False, **more: Any) -> ModelError:
-    """An error in which the endpoint says what it does not take."""
-    too_long = too_long or bool(TOO_LONG.search(said))
+def _refusal(words: str, server_words: str, *, too_long: bool = False, **more: Any) -> ModelError:
+    """An error in which the endpoint says what it does not accept."""
+    too_long = too_long or bool(TOO_LONG.search(server_words))
     return ModelError(
         words,
         refused=True,
-        said=said,
+        server_words=server_words,
         too_long=too_long,
-        window=_number(WINDOW, said) if too_long else None,
-        asked=_number(ASKED, said) if too_long else None,
+        window=_number(WINDOW, server_words) if too_long else None,
+        request_tokens=_number(REQUESTED, server_words) if too_long else None,
         **more,
     )
 
 
-def _number(pattern: re.Pattern[str], said: str) -> int | None:
-    found = pattern.search(said)
-    digits = next(filter(None, found.groups()), "") if found else ""
+def _number(pattern: re.Pattern[str], server_words: str) -> int | None:
+    match = pattern.search(server_words)
+    digits = next(filter(None, match.groups()), "") if match else ""
     number = int(digits.replace(",", "") or 0)
     return number if number >= LEAST_WINDOW else None
 
 
-def _said(error: APIStatusError) -> str:
-    """What the server says of it, for a person."""
-    return (_message_in(error.body) or error.message)[:LONGEST_SAID]
+def _shown_text(error: APIStatusError) -> str:
+    """The server's own words, for a person."""
+    return (_message_in(error.body) or error.message)[:LONGEST_SHOWN]
 
 
 def _message_in(body: Any) -> str:
@@ -135,17 +137,17 @@ def _message_in(body: Any) -> str:
     return next(filter(None, map(_message_in, inner)), "")
 
 
-def _all_said(error: APIError) -> str:
-    """All that the server says of it: some numbers stand beside the message."""
+def _full_text(error: APIError) -> str:
+    """Everything the server says about it: some numbers stand beside the message."""
     body = without_inputs(error.body)
     if not body:
-        return error.message[:LONGEST_LOOKED_AT]
+        return error.message[:LONGEST_SEARCHED]
     more = json.dumps(body, ensure_ascii=False, default=str)
-    return f"{_message_in(body)}\n{more}"[:LONGEST_LOOKED_AT]
+    return f"{_message_in(body)}\n{more}"[:LONGEST_SEARCHED]
 
 
 def without_inputs(body: Any) -> Any:
-    """A body without what it quotes of the request, which tells nothing of the server."""
+    """A body without what it quotes of the request, which says nothing about the server."""
     if isinstance(body, list):
         return [without_inputs(each) for each in body[:MOST_QUOTED]]
     if isinstance(body, dict):

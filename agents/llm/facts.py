@@ -1,7 +1,7 @@
-"""What endpoints taught by refusing: kept for the next request, of any process.
+"""What was learned from endpoints that refused a request, kept for every process.
 
-A refusal that names a known thing changes the dialect at once, and the request is sent again in
-the new form. Only when that is answered is the change stored; else it is dropped.
+A refusal that names a known property changes the dialect at once, and the request is sent again in
+the new form. The change is stored only once that request is answered; else it is dropped.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 
 from agents.models import EndpointFacts
 
-from .dialects import Dialect, known_dialect, told_by
+from .dialects import Dialect, changes_after, known_dialect
 from .endpoints import Endpoint, ModelError
 
 KEPT_SECONDS = 60.0  # then the stored facts are read again: another process may know more
-LONGEST_URL, LONGEST_MODEL, LONGEST_SAID = 500, 200, 2000
+LONGEST_URL, LONGEST_MODEL, LONGEST_WORDS = 500, 200, 2000
 
 
 @dataclass
 class Facts:
-    """What is known of one model at one endpoint. `tried` is not confirmed by an answer yet."""
+    """What is known about one model at one endpoint. No answer has confirmed `tried` yet."""
 
     dialect: dict[str, Any] = field(default_factory=dict)
     window: int | None = None
     tried: dict[str, Any] = field(default_factory=dict)
-    said: str = ""
+    server_words: str = ""
     read_at: float = 0.0
 
 
@@ -38,7 +38,7 @@ _learning = threading.RLock()
 def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     """The form in which a model at an endpoint takes requests.
 
-    What the operator says goes before what was learned, and that before what is known by name.
+    The operator's settings come first, then what was learned, then what is known by name.
     """
     known = known_dialect(endpoint.base_url, model)
     if endpoint.is_demo:
@@ -51,7 +51,7 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
 
 
 def signer(base_url: str, model: str) -> str:
-    """Who takes a signature back: each model at each endpoint only its own."""
+    """Who accepts a signature: each model at each endpoint accepts only its own."""
     return f"{model} at {base_url}"
 
 
@@ -61,18 +61,18 @@ def window_learned(endpoint: Endpoint, model: str) -> int | None:
 
 
 def adapt(endpoint: Endpoint, model: str, error: ModelError) -> bool:
-    """Take in what a refusal tells of the dialect; whether the request should be sent again."""
-    if not error.refused:  # it tells nothing of the request's form
+    """Learn from a refusal; whether the request should be sent again in another form."""
+    if not error.refused:  # it says nothing about the request's form
         return False
     with _learning:
         facts = _facts(endpoint, model)
-        changes = told_by(error.said, dialect_of(endpoint, model))
+        changes = changes_after(error.server_words, dialect_of(endpoint, model))
         changes = {name: new for name, new in changes.items() if name not in facts.tried}
         if not changes:
             facts.tried = {}
             return False
         facts.tried |= changes
-        facts.said = error.said[:LONGEST_SAID]
+        facts.server_words = error.server_words[:LONGEST_WORDS]
         return True
 
 
@@ -86,17 +86,17 @@ def confirm(endpoint: Endpoint, model: str) -> None:
         _store(endpoint, model, facts)
 
 
-def learn_window(endpoint: Endpoint, model: str, window: int, said: str) -> None:
+def learn_window(endpoint: Endpoint, model: str, window: int, server_words: str) -> None:
     """Keep the context window that a refusal named."""
     with _learning:
         facts = _facts(endpoint, model)
         if facts.window != window:
-            facts.window, facts.said = window, said[:LONGEST_SAID]
+            facts.window, facts.server_words = window, server_words[:LONGEST_WORDS]
             _store(endpoint, model, facts)
 
 
 def forget() -> None:
-    """Read the stored facts anew at the next use."""
+    """Read the stored facts again at the next use."""
     _known.clear()
 
 
@@ -113,7 +113,7 @@ def _facts(endpoint: Endpoint, model: str) -> Facts:
         facts = _known.setdefault(key, Facts())
         row = EndpointFacts.objects.filter(base_url=key[0], model=key[1]).first()
         row = row or EndpointFacts()  # it was deleted, so that it is learned anew
-        facts.dialect, facts.window, facts.said = row.dialect, row.window, row.said
+        facts.dialect, facts.window, facts.server_words = row.dialect, row.window, row.said
         facts.read_at = time.monotonic()
     return facts
 
@@ -123,5 +123,5 @@ def _store(endpoint: Endpoint, model: str, facts: Facts) -> None:
     EndpointFacts.objects.update_or_create(
         base_url=base_url,
         model=name,
-        defaults={"dialect": facts.dialect, "window": facts.window, "said": facts.said},
+        defaults={"dialect": facts.dialect, "window": facts.window, "said": facts.server_words},
     )

@@ -23,7 +23,7 @@ LIST_KEPT = 60.0  # seconds
 
 
 def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:
-    """The endpoint and the model's name there; without `ask` by what is known already.
+    """The endpoint and the model's name there; without `ask` from what is known already.
 
     ModelError where the handle leads to none here, or the endpoint lists no model.
     """
@@ -46,7 +46,7 @@ def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:
 
 
 def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
-    """Whether an endpoint lists a model; False where it says nothing."""
+    """Whether an endpoint lists a model; False where it does not answer."""
     if endpoint.is_demo:
         return False
     try:
@@ -56,7 +56,7 @@ def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
 
 
 def unknown(handle: str) -> ModelError:
-    """That a handle leads to no model here, and what to do."""
+    """That no endpoint here has this model, and what to do."""
     named = ", ".join(sorted(named_endpoints()))
     more = (
         " Only the demo model is set up; OPENAI_API_KEY or OPENAI_BASE_URL sets up a real one."
@@ -65,12 +65,12 @@ def unknown(handle: str) -> ModelError:
     )
     return ModelError(
         f"There is no model '{handle}' here; the endpoints are: {named}.{more}"
-        " Choose a model in the agent's settings, or leave it empty for the usual one."
+        " Choose a model in the agent's settings, or leave the field empty for the default one."
     )
 
 
 def default_model(endpoint: Endpoint, *, ask: bool = True) -> str:
-    """MEMORYWEB_MODEL, or what is usual there."""
+    """MEMORYWEB_MODEL, or the usual model of the endpoint."""
     if settings.MODEL:
         return str(settings.MODEL)
     if endpoint.is_demo:
@@ -79,7 +79,7 @@ def default_model(endpoint: Endpoint, *, ask: bool = True) -> str:
         return OPENAI_MODEL
     models = known_models(endpoint, ask=ask)
     if not models:
-        raise ModelError(f"{endpoint} lists no model; name one in MEMORYWEB_MODEL.")
+        raise ModelError(f"{endpoint} lists no models; name one in MEMORYWEB_MODEL.")
     return models[0]
 
 
@@ -88,11 +88,11 @@ _listing: defaultdict[Endpoint, threading.Lock] = defaultdict(threading.Lock)
 
 
 def known_models(endpoint: Endpoint, *, ask: bool = True) -> list[str]:
-    """The models an endpoint lists, asked at most once a minute. ModelError if it does not say."""
+    """The models an endpoint lists, asked once a minute. ModelError if it does not answer."""
     if not ask:
         if endpoint in _listed:
             return _listed[endpoint][1]
-        raise ModelError(f"{endpoint} was not asked for its models yet.")
+        raise ModelError(f"{endpoint} has not been asked for its models yet.")
     with _listing[endpoint]:
         at, models = _listed.get(endpoint, (0.0, []))
         if not models or time.monotonic() - at > LIST_KEPT:

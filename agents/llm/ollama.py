@@ -1,7 +1,7 @@
-"""Ollama's context length, which its list of models does not tell.
+"""Ollama's context length, which its list of models leaves out.
 
 Ollama reads as much of a request as the model was loaded with (`num_ctx`, often 4,096 tokens,
-whatever the model could read), and leaves out the rest without a word. Source: its API
+whatever the model could read), and leaves out the rest silently. Source: its API
 documentation, "List Running Models" and "Show Model Information".
 """
 

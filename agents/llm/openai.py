@@ -1,7 +1,7 @@
 """Any OpenAI-compatible server, through the official client.
 
 The client is asynchronous and lives on the background loop, so that a call can be closed while
-the model is silent. The loop of an agent sees a plain object: `wait()` for what came, `close()`.
+the model is silent. The loop of an agent sees a plain object: `wait()` for new pieces, `close()`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agents import asyncio_bridge
 from .answer import Answer
 from .clients import client
 from .endpoints import Endpoint, ModelError
-from .errors import in_words
+from .errors import model_error
 from .thoughts import Delta
 
 BEAT = re.compile(r"\s*(:|$)")  # keeps the connection alive: opencode 50871, openai-python 2722
@@ -71,9 +71,9 @@ class ModelCall:
         self._task = asyncio.run_coroutine_threadsafe(self._stream(), asyncio_bridge.loop())
 
     def wait(self, seconds: float, until: float = 0.0) -> list[Delta] | None:
-        """What came: waits `seconds` for a first piece, then till `until` (monotonic) for more.
+        """New pieces: waits `seconds` for the first, then until `until` (monotonic) for more.
 
-        [] if nothing came, None when all is said. Raises ModelError where the call failed.
+        [] if nothing came, None at the end of the answer. Raises ModelError where the call failed.
         """
         self._ready.wait(seconds)
         if self._deltas and (more := until - time.monotonic()) > 0:
@@ -112,7 +112,7 @@ class ModelCall:
         except ModelError as error:
             self._error = error
         except Exception as error:
-            self._error = in_words(error, self.endpoint)
+            self._error = model_error(error, self.endpoint)
         finally:
             self._done.set()
             self._ready.set()
@@ -126,7 +126,7 @@ class ModelCall:
     def _check_whole(self, done: bool) -> None:
         answer = self.answer
         if not (answer.finish or done):
-            raise ModelError(f"The answer of {self.endpoint} broke off.", retry=True)
+            raise ModelError(f"The answer from {self.endpoint} broke off.", retry=True)
         if not answer.content.strip() and not answer.calls:
-            only = "thoughts and no answer" if answer.reasoning.strip() else "an empty answer"
+            only = "its thoughts but no answer" if answer.reasoning.strip() else "an empty answer"
             raise ModelError(f"{self.endpoint} sent {only}.", retry=True, empty=True)

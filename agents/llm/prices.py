@@ -1,4 +1,4 @@
-"""Prices: what a model's tokens cost, as the operator says in MEMORYWEB_PRICES."""
+"""Prices: what a model's tokens cost, as set in MEMORYWEB_PRICES."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ class Price(NamedTuple):
     completion: float
 
     def of(self, prompt: int, completion: int = 0) -> float:
-        """What so many tokens cost, in US dollars."""
+        """The cost in US dollars."""
         return (prompt * self.prompt + completion * self.completion) / 1_000_000
 
 
 @cache
 def load_prices(text: str) -> dict[str, Price]:
-    """Prices by the model's name, from JSON; ImproperlyConfigured says what is amiss."""
+    """Prices by the model's name, from JSON; ImproperlyConfigured says what is wrong."""
     if not text.strip():
         return {}
     try:
-        given = json.loads(text)
+        prices = json.loads(text)
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"MEMORYWEB_PRICES is no JSON ({error}); write it like {EXAMPLE}."
+            f"MEMORYWEB_PRICES is not valid JSON ({error}); write it like {EXAMPLE}."
         ) from None
-    if not isinstance(given, dict):
-        raise ImproperlyConfigured(f"MEMORYWEB_PRICES is no JSON object; write it like {EXAMPLE}.")
-    return {model.lower(): price(model, pair) for model, pair in given.items()}
+    if not isinstance(prices, dict):
+        raise ImproperlyConfigured(
+            f"MEMORYWEB_PRICES is not a JSON object; write it like {EXAMPLE}."
+        )
+    return {model.lower(): price(model, pair) for model, pair in prices.items()}
 
 
 def price(model: str, pair: object) -> Price:
@@ -46,7 +48,7 @@ def price(model: str, pair: object) -> Price:
     if len(numbers) == 2 and all(is_amount(number) for number in numbers):
         return Price(float(numbers[0]), float(numbers[1]))
     raise ImproperlyConfigured(
-        f"MEMORYWEB_PRICES gives {json.dumps(pair)[:100]} for {model}; give two numbers, US dollars"
+        f"MEMORYWEB_PRICES has {json.dumps(pair)[:100]} for {model}; give two numbers, US dollars"
         f" for a million tokens of the prompt and of the completion, like {EXAMPLE}."
     )
 
@@ -69,7 +71,7 @@ def price_of(model: str) -> Price | None:
 
 
 def dollars(amount: float) -> str:
-    """An amount in US dollars, to two digits that say something: `$1.25`, `$0.00034`."""
+    """An amount in US dollars, to two significant digits: `$1.25`, `$0.00034`."""
     if amount <= 0:
         return "$0"
     decimals = max(2, 1 - math.floor(math.log10(amount)))

@@ -1,8 +1,8 @@
 """Rendering: what is stored, in the form that one endpoint takes.
 
-What a model or a person said is stored as they said it. What is sent is made from that for the
-endpoint at hand, so that a history can be sent to any, now and after a change of model: nothing
-that was once said can make an agent unusable. The same rows give the same bytes.
+Messages are stored as the model or the person wrote them. What is sent is made from them for the
+endpoint at hand, so that a history can go to any endpoint, now and after a change of model: no
+message can make an agent unusable. The same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .dialects import Dialect
 
 Wire = dict[str, Any]
 
-# What is said where an endpoint wants somebody to say something, and nobody did.
+# Messages that fill a gap where an endpoint wants a message and there is none.
 OPENING = "(The conversation goes on.)"
 GO_ON = "Go on."
 DONE = "Done."
@@ -71,14 +71,14 @@ class Rendering:
         self.strict = dialect.roles == "strict"
 
     def copy(self) -> Self:
-        """The same so far, to go on with in another way."""
+        """A copy that can go on in another way."""
         twin = type(self)(self.dialect)
         twin.sent, twin.last = list(self.sent), self.last
         twin.open, twin.ids = dict(self.open), set(self.ids)
         return twin
 
     def add(self, stored: Stored) -> None:
-        """Take a message in."""
+        """Add a message."""
         if stored.role == "tool":
             if sent_id := self.open.pop(stored.call_id, None):
                 content = stored.content if stored.content.strip() else NOTHING
@@ -155,24 +155,24 @@ class Rendering:
 
     def _signature(self, place: int, own: Wire | None) -> Wire:
         """What goes with a call: its own signature, or a stand-in with the first of a message."""
-        wanted = self.dialect.signatures
-        if wanted.startswith("extra_content") and own:
+        mode = self.dialect.signatures
+        if mode.startswith("extra_content") and own:
             return {"extra_content": own}
-        if wanted in ("extra_content_always", "stand_in") and not place:
+        if mode in ("extra_content_always", "stand_in") and not place:
             return {"extra_content": NO_SIGNATURE}
         return {}
 
     # -- putting together ------------------------------------------------------------------------
 
     def _id(self, number: int, stored: str) -> str:
-        """The id itself where the endpoint takes it, else one made from it; each is used once."""
-        wanted, tries = stored, 0
-        while not IDS[self.dialect.ids].fullmatch(wanted) or wanted in self.ids:
+        """The id itself where the endpoint accepts it, else one made from it; each is used once."""
+        candidate, tries = stored, 0
+        while not IDS[self.dialect.ids].fullmatch(candidate) or candidate in self.ids:
             digest = hashlib.sha256(f"{number}:{stored}:{tries}".encode()).hexdigest()
-            wanted = digest[:9] if self.dialect.ids == "nine" else f"call_{digest[:24]}"
+            candidate = digest[:9] if self.dialect.ids == "nine" else f"call_{digest[:24]}"
             tries += 1
-        self.ids.add(wanted)
-        return wanted
+        self.ids.add(candidate)
+        return candidate
 
     def _answer_all(self, number: int) -> None:
         """A call that was never answered (from an import, say) has a return that says so."""
@@ -211,7 +211,7 @@ def sendable_name(name: str) -> str:
 def sendable_arguments(text: str) -> str:
     """Arguments as every endpoint takes them: the text of a JSON object.
 
-    What is another thing is shown to the model as what it is, so that it sees its mistake.
+    Anything else is shown to the model as it is, so that the model sees its mistake.
     """
     try:
         value = json.loads(text)

@@ -1,6 +1,6 @@
 """Tool calls that a model wrote as text, because its server has no parser for them.
 
-Recognised where every name is one of the tools on offer; anything else stays text. The forms are
+They count as calls where every name is a tool on offer; anything else stays text. The forms are
 those of the models' own chat templates: Hermes and Qwen, Qwen-Coder, Mistral, Llama.
 """
 
@@ -21,7 +21,7 @@ class Written(NamedTuple):
     end: int
 
 
-LONGEST = 100_000  # characters of a text that are looked through
+LONGEST = 100_000  # characters of a text that is searched
 MOST = 32  # calls in one text
 TAGGED = re.compile(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]")
 FUNCTION = re.compile(r"<function=([\w.-]+)>")
@@ -39,15 +39,15 @@ def written_calls(content: str, names: Collection[str]) -> tuple[str, list[tuple
     """The text without the calls in it, and each call's name and arguments (JSON)."""
     if not names or len(content) > LONGEST:
         return content, []
-    found = list(_tagged(content)) or list(_alone(content))
-    if not found or len(found) > MOST or any(call.name not in names for call in found):
+    calls = list(_tagged(content)) or list(_alone(content))
+    if not calls or len(calls) > MOST or any(call.name not in names for call in calls):
         return content, []
     left, at = [], 0
-    for call in found:
+    for call in calls:
         left.append(content[at : call.start])
         at = call.end
     left.append(content[at:])
-    return "".join(left).strip(), [(call.name, call.arguments) for call in found]
+    return "".join(left).strip(), [(call.name, call.arguments) for call in calls]
 
 
 def _tagged(content: str) -> Iterator[Written]:
@@ -104,8 +104,8 @@ def _function_at(content: str, function: re.Match[str]) -> tuple[list[tuple[str,
         return [(function.group(1), json.dumps(value, ensure_ascii=False))], end
     close = content.find("</function>", at)
     close = len(content) if close < 0 else close
-    given = {name: _value(text) for name, text in PARAMETER.findall(content[at:close])}
-    return [(function.group(1), json.dumps(given, ensure_ascii=False))], close
+    arguments = {name: _value(text) for name, text in PARAMETER.findall(content[at:close])}
+    return [(function.group(1), json.dumps(arguments, ensure_ascii=False))], close
 
 
 def _value(text: str) -> Any:
@@ -151,9 +151,13 @@ def _as_call(value: Any) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
     name = value.get("name") or value.get("function") or value.get("tool")
-    given = next((value[key] for key in ("arguments", "parameters", "args") if key in value), None)
+    arguments = next(
+        (value[key] for key in ("arguments", "parameters", "args") if key in value), None
+    )
     if not isinstance(name, str):
         return None
-    if isinstance(given, str):
-        return name, given
-    return (name, json.dumps(given, ensure_ascii=False)) if isinstance(given, dict) else None
+    if isinstance(arguments, str):
+        return name, arguments
+    return (
+        (name, json.dumps(arguments, ensure_ascii=False)) if isinstance(arguments, dict) else None
+    )

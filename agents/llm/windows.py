@@ -1,4 +1,4 @@
-"""How many tokens a model can read at once, as its endpoint says or as is known of it."""
+"""How many tokens a model can read at once: as its endpoint says, or as is known by its name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ollama import context_length, is_ollama
 DEFAULT = 32_000  # tokens, where nothing is known
 ASK_SECONDS = 3.0
 KEPT_SECONDS = 600.0
-LOADED_SECONDS = 60.0  # a model may be loaded anew, in another way
+LOADED_SECONDS = 60.0  # a model may be loaded again with another length
 
 # What servers call it in their list of models: vLLM, OpenRouter, LM Studio (loaded, then at most),
 # LiteLLM, llama.cpp (within "meta").
@@ -67,7 +67,7 @@ KNOWN = {
 
 
 class Listed(NamedTuple):
-    """What an endpoint's list of models told: when it was asked, windows, whose list it is."""
+    """What an endpoint's list of models says, when it was asked, and whether it is Ollama's."""
 
     at: float = float("-inf")
     windows: dict[str, int] = {}
@@ -82,8 +82,8 @@ _asking = threading.Lock()
 def window_of(endpoint: Endpoint, model: str, *, ask: bool = True) -> int:
     """A model's context window in tokens.
 
-    The endpoint's list of models is asked at most every ten minutes, Ollama for how a model is
-    loaded every minute, and without `ask` nobody.
+    The endpoint's list of models is asked at most every ten minutes, Ollama at most every
+    minute how a model is loaded. Without `ask` only what is known already counts.
     """
     if endpoint.is_openai or endpoint.is_demo:
         return known(model) or DEFAULT
@@ -115,7 +115,7 @@ def _ask(endpoint: Endpoint) -> Listed | None:
         models = list_models(endpoint, ASK_SECONDS)
     except ModelError:
         return None
-    windows = {name: tokens for name, model in models.items() if (tokens := said_by(model))}
+    windows = {name: tokens for name, model in models.items() if (tokens := window_in(model))}
     return Listed(time.monotonic(), windows, is_ollama(models))
 
 
@@ -127,7 +127,7 @@ def _load(endpoint: Endpoint, model: str, *, ask: bool) -> int | None:
     return tokens
 
 
-def said_by(model: dict[str, Any]) -> int | None:
+def window_in(model: dict[str, Any]) -> int | None:
     """The window in an entry of a list of models."""
     meta = model.get("meta")
     for entry in (model, meta if isinstance(meta, dict) else {}):

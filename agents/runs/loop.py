@@ -120,9 +120,9 @@ def learn_from(
     if not error.too_long:
         return facts.adapt(endpoint, model, error)
     agent = work.agent
-    agent.calibrate_tokens(context.size, error.asked)
+    agent.calibrate_tokens(context.size, error.request_tokens)
     if error.window and not has_read(endpoint, model, error.window, work.run.step_list[-1]):
-        facts.learn_window(endpoint, model, error.window, error.said)
+        facts.learn_window(endpoint, model, error.window, error.server_words)
         context.window = min(context.window, error.window)
     context.bytes_per_token = agent.bytes_per_token or context.bytes_per_token
     return make_room(work, context, endpoint, model, all_but_last=True)

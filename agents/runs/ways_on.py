@@ -48,7 +48,7 @@ def note_fault(run: Run, error: ModelError) -> None:
     step = run.step_list[-1] if run.step_list else None
     if step is None or not error.refused:
         return
-    fault = _named_in(error.said, step) or _last_exchange(run)
+    fault = _named_in(error.server_words, step) or _last_exchange(run)
     if fault:
         step.request[KEY] = {"numbers": list(fault.numbers), "named": fault.named}
         update(step, "request")

@@ -23,7 +23,7 @@ NINE = "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."
 
 
 def refused(said: str) -> ModelError:
-    return ModelError("It refused the request.", refused=True, said=said)
+    return ModelError("It refused the request.", refused=True, server_words=said)
 
 
 def test_a_refusal_is_learned_from_at_once_and_kept_when_the_next_request_is_answered(

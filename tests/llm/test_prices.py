@@ -34,9 +34,9 @@ def test_the_longest_beginning_of_a_name_has_the_price(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "is no JSON"),
-        ("[1, 2]", "is no JSON object"),
-        ('{"a": 1}', "gives 1 for a; give two numbers"),
+        ("{", "is not valid JSON"),
+        ("[1, 2]", "is not a JSON object"),
+        ('{"a": 1}', "has 1 for a; give two numbers"),
         ('{"a": [1]}', "give two numbers"),
         ('{"a": [1, -2]}', "give two numbers"),
         ('{"a": [1, true]}', "give two numbers"),

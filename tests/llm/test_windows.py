@@ -31,7 +31,7 @@ def test_the_table_knows_models_by_the_longest_beginning(name: str, tokens: int 
 def test_the_endpoints_own_word_on_the_window_counts(
     entry: dict[str, object], model: FakeOpenAI, agent: Agent, ask: Ask
 ) -> None:
-    assert windows.said_by({"id": "fake-model", **entry}) == 5000
+    assert windows.window_in({"id": "fake-model", **entry}) == 5000
     model.said_of_models["fake-model"] = entry
     windows._listed.clear()
     ask("Hello")
