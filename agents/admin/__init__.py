@@ -1,4 +1,4 @@
-"""Django admin: what an operator looks at and mends, by the same verbs as everyone else."""
+"""Django admin: an operator reads and edits rows with the same methods as everyone else."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from agents.models import Agent, Compaction, Event, Message, Passage, RequestText, Run, Step
 from agents.pages.forms.agent import AgentForm
 
-from .shared import AgentsAdmin, link_to, rows_of, short, what_goes
+from .shared import AgentsAdmin, deleted_with, link_to, rows_of, short
 
 
 @admin.register(Agent)
@@ -45,7 +45,7 @@ class AgentAdmin(AgentsAdmin):
     actions = ["trash", "restore"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """An agent is made on its own page, where one chooses the blocks it begins with."""
+        """Agents are created on their own page, where one chooses their first blocks."""
         return False
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
@@ -53,7 +53,7 @@ class AgentAdmin(AgentsAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         agents = Agent.objects.filter(pk__in=[agent.pk for agent in objs])
-        return what_goes(
+        return deleted_with(
             agents,
             Message.objects.filter(agent__in=agents),
             Passage.objects.filter(agent__in=agents),
@@ -70,22 +70,22 @@ class AgentAdmin(AgentsAdmin):
 
     @admin.action(description="Delete (recoverable for 30 days)", permissions=["delete"])
     def trash(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
-        self._each(request, queryset.filter(deleted_at=None), Agent.trash, "deleted")
+        self._apply(request, queryset.filter(deleted_at=None), Agent.trash, "deleted")
 
     @admin.action(description="Restore", permissions=["delete"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
-        self._each(request, queryset.exclude(deleted_at=None), Agent.restore, "restored")
+        self._apply(request, queryset.exclude(deleted_at=None), Agent.restore, "restored")
 
-    def _each(
+    def _apply(
         self,
         request: HttpRequest,
         agents: QuerySet[Agent],
-        verb: Callable[[Agent], None],
+        method: Callable[[Agent], None],
         done: str,
     ) -> None:
         chosen = list(agents)
         for agent in chosen:
-            verb(agent)
+            method(agent)
             self.log_change(request, agent, f"{done.capitalize()}.")
         self.message_user(request, f"{len(chosen)} {done}.")
 
@@ -94,7 +94,7 @@ class AgentAdmin(AgentsAdmin):
         links = ((link_to(block), short(block.value)) for block in agent.core_memory())
         return format_html_join("", "<p>{}: {}</p>", links) or SafeString("None")
 
-    @admin.display(description="of this agent")
+    @admin.display(description="rows of this agent")
     def records(self, agent: Agent) -> SafeString:
         of_agent, of_run = {"agent__id__exact": agent.pk}, {"run__agent__id__exact": agent.pk}
         links = [rows_of(model, **of_agent) for model in (Message, Run, Event)]

@@ -1,4 +1,4 @@
-"""Blocks and their ledger, in the admin: edited by the same verbs as everywhere."""
+"""Blocks and their ledgers in the admin, edited with the blocks' own methods."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .shared import (
     BlocksForm,
     LedgerFormSet,
     LedgerTable,
-    OnlyLookedAt,
+    ReadOnlyPermissions,
+    deleted_with,
     rows_of,
-    what_goes,
 )
 
-LEDGER_SHOWN = 50  # rows below a block; the rest is a link away
+LEDGER_SHOWN = 50  # rows below a block; a link leads to all of them
 
 
 def lines_of(text: str) -> SafeString:
@@ -43,12 +43,12 @@ class LedgerColumns:
     @admin.display(description="what changed")
     def change(self, edit: BlockEdit) -> SafeString:
         marks = {"added": "<ins>{}</ins>", "removed": "<del>{}</del>", "same": "{}"}
-        pieces = ((marks[piece.kind], lines_of(piece.text)) for piece in edit.pieces())
-        return SafeString("".join(format_html(mark, text) for mark, text in pieces))
+        parts = ((marks[part.kind], lines_of(part.text)) for part in edit.pieces())
+        return SafeString("".join(format_html(mark, text) for mark, text in parts))
 
 
-class LookedAtRows(LedgerFormSet):
-    """Rows of which nothing is sent back, so that a form re-shown shows them as they are now."""
+class ReadOnlyRows(LedgerFormSet):
+    """Rows that a form does not send back, so a form shown again has them as they are now."""
 
     def __init__(self, data: Any = None, files: Any = None, **kwargs: Any) -> None:
         super().__init__(None, None, **kwargs)
@@ -61,9 +61,9 @@ class LookedAtRows(LedgerFormSet):
         return []
 
 
-class Ledger(LedgerColumns, OnlyLookedAt, LedgerTable):
+class Ledger(LedgerColumns, ReadOnlyPermissions, LedgerTable):
     model = BlockEdit
-    formset = LookedAtRows
+    formset = ReadOnlyRows
     fields = ("version", "who", "created_at", "change")
     readonly_fields = fields
     ordering = ["-version"]
@@ -76,13 +76,13 @@ class Ledger(LedgerColumns, OnlyLookedAt, LedgerTable):
         return super().get_queryset(request).filter(version__gt=newest).select_related("block")
 
 
-def seen(block: Block) -> str:
-    """What tells whether a block was written or configured since a form was opened."""
+def state_of(block: Block) -> str:
+    """Differs after any edit of a block's value or settings."""
     return f"{block.version} {block.updated_at.isoformat()}"
 
 
 class BlockForm(BlocksForm):
-    """A block, changed only if it still is what the person saw when the form was opened."""
+    """A block, which is only saved if nobody changed it since the form was opened."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
 
@@ -94,31 +94,32 @@ class BlockForm(BlocksForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not self.instance._state.adding:
-            self.initial["seen"] = seen(self.instance)
+            self.initial["seen"] = state_of(self.instance)
 
     def clean(self) -> None:
-        """Holds the row until the admin's transaction ends, so that the check stays true."""
+        """Locks the row until the admin's transaction ends, so that the check stays true."""
         super().clean()
         if self.instance._state.adding:
             return
-        now = Block(pk=self.instance.pk, label=self.instance.label)
+        current = Block(pk=self.instance.pk, label=self.instance.label)
         try:
-            now.lock()
+            current.lock()
         except MemoryRefusal as refusal:
             raise ValidationError(str(refusal)) from None
-        if self.cleaned_data.get("seen") != seen(now):
-            self.data = {name: self.data[name] for name in self.data} | {"seen": seen(now)}
-            raise ValidationError(in_between(now))
+        if self.cleaned_data.get("seen") != state_of(current):
+            self.data = {name: self.data[name] for name in self.data}
+            self.data["seen"] = state_of(current)
+            raise ValidationError(changed_since(current))
 
 
-def in_between(block: Block) -> SafeString:
-    """What to tell somebody whose form is older than the block."""
+def changed_since(block: Block) -> SafeString:
+    """The error for a form that is older than the block."""
     edit = block.edits.first()
     by = f"last written by {edit.editor_name} ({edit.editor_kind})" if edit else "never written"
     return format_html(
         "The block was changed since you opened it; nothing is saved yet. It is at version {}, {},"
-        " with a limit of {}, and its value is now: <pre>{}</pre> Take over what you need of it;"
-        " saving again replaces it by what stands below.",
+        " with a limit of {}, and its value is now: <pre>{}</pre> Copy from it what you need;"
+        " saving again replaces it with the value below.",
         block.version,
         by,
         f"{block.limit:,}",
@@ -139,7 +140,7 @@ class BlockAdmin(BlocksAdmin):
     show_full_result_count = False
     raw_id_fields = ["owner"]
     inlines = [Ledger]
-    readonly_fields = ["held_by", "given_to", "whole_ledger", *Block.BY_SCRIPTS]
+    readonly_fields = ["held_by", "shared_with", "whole_ledger", *Block.BY_SCRIPTS]
     readonly_fields += ["id", "created_at", "updated_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Block]:
@@ -156,7 +157,7 @@ class BlockAdmin(BlocksAdmin):
         return [*self.readonly_fields, *(["owner"] if obj else [])]
 
     def save_model(self, request: HttpRequest, obj: Block, form: Any, change: bool) -> None:
-        """By the block's own verb, settings and value at once."""
+        """Save with the block's own method, settings and value at once."""
         if not change:
             obj.save(force_insert=True)
             return
@@ -165,7 +166,7 @@ class BlockAdmin(BlocksAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         blocks = Block.objects.filter(pk__in=[block.pk for block in objs])
-        return what_goes(
+        return deleted_with(
             blocks,
             BlockEdit.objects.filter(block__in=blocks),
             Attachment.objects.filter(block__in=blocks),
@@ -180,10 +181,10 @@ class BlockAdmin(BlocksAdmin):
 
     @admin.display(description="held by")
     def held_by(self, block: Block) -> str:
-        return ", ".join(agent.name for agent in block.agents.all()) or "nobody"
+        return ", ".join(agent.name for agent in block.agents.all()) or "no agent"
 
-    @admin.display(description="given to")
-    def given_to(self, block: Block) -> SafeString:
+    @admin.display(description="shared with")
+    def shared_with(self, block: Block) -> SafeString:
         return rows_of(BlockShare, block__id__exact=block.pk)
 
     @admin.display(description="characters")
@@ -196,6 +197,6 @@ class BlockAdmin(BlocksAdmin):
 
 
 def editor(request: HttpRequest) -> Editor:
-    """Who works in the admin, as the ledger has it."""
+    """The operator, as the author of edits."""
     assert request.user.is_authenticated
     return Editor.person(request.user, Editor.ADMIN)

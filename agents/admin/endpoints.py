@@ -1,4 +1,4 @@
-"""What endpoints' refusals taught, in the admin: to look at, and to have it learned anew."""
+"""Facts learned from endpoints' refusals, in the admin; delete a row to learn it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archival memory, in the admin: put away, changed and deleted by the verbs of `Passage`."""
+"""Archival memory in the admin, stored, changed and deleted with the methods of `Passage`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class PassageForm(PassagesForm):
         return checked(checked_tags, self.cleaned_data["tags"])
 
 
-def checked(check: Callable[[Any], T], given: Any) -> T:
-    """What `check` makes of it; its refusal as the form's."""
+def checked(check: Callable[[Any], T], value: Any) -> T:
+    """The checked value; a refusal becomes an error of the form."""
     try:
-        return check(given)
+        return check(value)
     except MemoryRefusal as refusal:
         raise ValidationError(as_sentence(str(refusal))) from None
 

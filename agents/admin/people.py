@@ -1,4 +1,4 @@
-"""People in the admin: named by the same rules as those who sign up."""
+"""People in the admin; their names follow the same rules as at sign-up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agents.accounts import checked_name
 from agents.models import Agent, Block
 from agents.pages.forms.password import PasswordByOperatorForm
 
-from .shared import PeopleAdmin, what_goes
+from .shared import PeopleAdmin, deleted_with
 
 
 class NewPersonForm(AdminUserCreationForm):
@@ -22,7 +22,7 @@ class NewPersonForm(AdminUserCreationForm):
 
 
 class PersonForm(UserChangeForm):
-    """A name that is there already may stay, whatever it looks like."""
+    """An existing name is only checked if it is changed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,7 +42,7 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class PersonAdmin(PeopleAdmin):
-    """Django's own, but a person's deletion is asked for in numbers."""
+    """Django's own page, which shows in numbers what is deleted with a person."""
 
     add_form = NewPersonForm
     form = PersonForm
@@ -51,6 +51,6 @@ class PersonAdmin(PeopleAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         people = User.objects.filter(pk__in=[person.pk for person in objs])
-        return what_goes(
+        return deleted_with(
             people, Agent.objects.filter(owner__in=people), Block.objects.filter(owner__in=people)
         )

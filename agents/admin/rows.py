@@ -1,4 +1,4 @@
-"""Rows that are only looked at."""
+"""Rows that are read only."""
 
 from __future__ import annotations
 
@@ -51,7 +51,16 @@ class MessageAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    list_display = ["id", "agent", "kind", "said", "status", "reason", "created_at", "finished_at"]
+    list_display = [
+        "id",
+        "agent",
+        "kind",
+        "message",
+        "status",
+        "reason",
+        "created_at",
+        "finished_at",
+    ]
     list_filter = ["kind", "status", "reason", "created_at"]
     list_select_related = ["agent"]
     search_fields = ["text", "error", "agent__name", "agent__owner__username", "=agent__id"]
@@ -59,7 +68,7 @@ class RunAdmin(ReadOnly):
     ordering = ["-pk"]
 
     @admin.display(description="message")
-    def said(self, run: Run) -> str:
+    def message(self, run: Run) -> str:
         return short(run.text)
 
 
@@ -77,10 +86,10 @@ class StepAdmin(ReadOnly):
     def proof(self, step: Step) -> str:
         request = sent(step)
         if request is None:
-            return "Nothing was kept of it."
+            return "It was not kept."
         if request.proven:
-            return "It is what was sent, byte for byte: its SHA-256 is the one that was stored."
-        return "It is not what was sent: its SHA-256 is not the one that was stored."
+            return "This is exactly what was sent: its SHA-256 is the one that was stored."
+        return "This is not what was sent: its SHA-256 differs from the one that was stored."
 
     @admin.display(description="tokens in and out")
     def tokens(self, step: Step) -> str:

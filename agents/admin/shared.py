@@ -54,20 +54,20 @@ def link_to(block: Block) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, block.label)
 
 
-def what_goes(
+def deleted_with(
     *querysets: QuerySet[Any],
 ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
-    """What a deletion takes with it, as the page that asks for it wants to know: in numbers.
+    """What is deleted with these rows, in numbers, for the page that asks for confirmation.
 
-    Django's own would list each message and event by name, and ask for the right to delete each.
+    Django's own list would name each message and event, and check the permission for each.
     """
     counts = {str(q.model._meta.verbose_name_plural): q.count() for q in querysets}
-    named = [str(row) for row in querysets[0][:100]]
-    return named, {name: count for name, count in counts.items() if count}, set(), []
+    names = [str(row) for row in querysets[0][:100]]
+    return names, {name: count for name, count in counts.items() if count}, set(), []
 
 
-class OnlyLookedAt:
-    """Rows that nobody makes or changes here; they go when their agent or block goes."""
+class ReadOnlyPermissions:
+    """Rows that cannot be changed here; they are deleted with their agent or block."""
 
     def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
         return False
@@ -79,6 +79,6 @@ class OnlyLookedAt:
         return False
 
 
-class ReadOnly(OnlyLookedAt, RowsAdmin):
+class ReadOnly(ReadOnlyPermissions, RowsAdmin):
     show_full_result_count = False
     list_per_page = 50

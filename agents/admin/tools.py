@@ -1,4 +1,4 @@
-"""Custom tools, in the admin: name, description and schema are read off the source."""
+"""Custom tools in the admin; name, description and schema are read from the source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolForm(ToolsForm):
         return self.cleaned_data["tags"] or []
 
     def _post_clean(self) -> None:
-        """Read the source, then look whether the agents that use the tool can have its name."""
+        """Read the source, then check that no agent that uses the tool has another of that name."""
         super()._post_clean()  # type: ignore[misc]
         old = self.initial.get("name")
         if old and not self.errors and self.instance.name != old:
@@ -59,7 +59,7 @@ class ToolAdmin(ToolsAdmin):
         return [*self.readonly_fields, *(["owner"] if obj else [])]
 
     def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
-        """By the same verbs as the page: agents that use the tool keep it under its new name."""
+        """Save with the same functions as the page: agents keep the tool under its new name."""
         fields = {name: form.cleaned_data[name] for name in ("source", "name", *Tool.SETTINGS)}
         if change:
             stored = rewrite(obj, Tool.objects.get(pk=obj.pk).updated_at, **fields)
@@ -76,5 +76,5 @@ class ToolAdmin(ToolsAdmin):
 
     @admin.display(description="schema")
     def schema(self, tool: Tool) -> SafeString:
-        written = json.dumps(tool.json_schema, indent=2, ensure_ascii=False)
-        return format_html("<pre>{}</pre>", written)
+        schema = json.dumps(tool.json_schema, indent=2, ensure_ascii=False)
+        return format_html("<pre>{}</pre>", schema)

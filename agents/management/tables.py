@@ -1,4 +1,4 @@
-"""The database at the start and at the end of a server: whole, up to date, and in one file."""
+"""The database when a server starts and stops: checked, migrated, and in one file."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from django.db.migrations.loader import MigrationLoader
 from agents.models.database_errors import DAMAGED, explained
 
 logger = logging.getLogger(__name__)
-LOOKED_THROUGH = 256 * 1024 * 1024  # bytes; of a larger file it would hold up the start
+LARGEST_CHECKED = 256 * 1024 * 1024  # bytes; checking a larger file would delay the start
 CHECKPOINT_SECONDS = 2
 
 OTHER_VERSION = (
     "The database in {place} was made by another version of memoryweb ({difference}), which this"
     " one cannot bring up to date. Start that version again, export each agent there (`manage.py"
-    " export_agent`), and import it here; or begin anew with another {variable}."
+    " export_agent`), and import it here; or start with an empty {variable}."
 )
 
 
 def bring_up_to_date() -> None:
-    """Make and change the tables as this version needs them; CommandError where that cannot be."""
+    """Create and migrate the tables; CommandError if this version cannot."""
     if connection.vendor == "sqlite":
-        check_whole()
+        check_file()
     if unknown := unknown_migrations():
         raise other_version(f"it knows of {unknown[0]}")
     try:
@@ -43,30 +43,30 @@ def bring_up_to_date() -> None:
         raise other_version(f"it has no {missing[0]}")
 
 
-def check_whole() -> None:
-    """CommandError where pages of SQLite's file are damaged."""
+def check_file() -> None:
+    """CommandError if pages of SQLite's file are damaged."""
     path = Path(settings.DATABASES["default"]["NAME"])
-    if not path.exists() or path.stat().st_size > LOOKED_THROUGH:
+    if not path.exists() or path.stat().st_size > LARGEST_CHECKED:
         return
     with connection.cursor() as cursor:
         (mapped,) = cursor.execute("PRAGMA mmap_size").fetchone()
         cursor.execute("PRAGMA mmap_size = 0")  # else all of the file stays in memory
-        (found,) = cursor.execute("PRAGMA quick_check(1)").fetchone()
+        (result,) = cursor.execute("PRAGMA quick_check(1)").fetchone()
         cursor.execute("PRAGMA shrink_memory")
         cursor.execute(f"PRAGMA mmap_size = {mapped}")
-    if found != "ok":
-        raise CommandError(DAMAGED.format(error=found.partition("\n")[2] or found))
+    if result != "ok":
+        raise CommandError(DAMAGED.format(error=result.partition("\n")[2] or result))
 
 
 def unknown_migrations() -> list[str]:
-    """Migrations of ours that were applied, and are not here."""
+    """Applied migrations of memoryweb that this version does not have."""
     loader = MigrationLoader(connection)
     applied = {(app, name) for app, name in loader.applied_migrations if app == "agents"}
     return sorted(f"migration {name}" for _, name in applied - set(loader.disk_migrations))
 
 
 def missing_columns() -> list[str]:
-    """Tables of our models, and columns of them, that are not there."""
+    """Tables and columns of the models that the database does not have."""
     missing = []
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
@@ -76,8 +76,8 @@ def missing_columns() -> list[str]:
                 missing.append(f"table {name}")
                 continue
             columns = connection.introspection.get_table_description(cursor, name)
-            there = {column.name for column in columns}
-            missing += [f"column {name}.{f.column}" for f in fields if f.column not in there]
+            existing = {column.name for column in columns}
+            missing += [f"column {name}.{f.column}" for f in fields if f.column not in existing]
     return missing
 
 
@@ -89,7 +89,7 @@ def other_version(difference: str) -> CommandError:
 
 
 def checkpoint() -> None:
-    """Move what was written last from SQLite's log into its file; what is not moved is not lost."""
+    """Move the newest changes from SQLite's log into its file; those left in the log are safe."""
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute(f"PRAGMA busy_timeout = {CHECKPOINT_SECONDS * 1000}")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

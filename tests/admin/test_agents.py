@@ -103,11 +103,11 @@ def test_a_step_says_whether_its_request_is_proven(
 ) -> None:
     model.script(text("Hello."))
     step = ask().steps.get()
-    assert "byte for byte" in desk.get(address(step)).content.decode()
+    assert "exactly what was sent" in desk.get(address(step)).content.decode()
     RequestText.objects.update(text="Tampered with")
-    assert "It is not what was sent" in desk.get(address(step)).content.decode()
+    assert "This is not what was sent" in desk.get(address(step)).content.decode()
     Step.objects.update(request={})
-    assert "Nothing was kept of it." in desk.get(address(step)).content.decode()
+    assert "It was not kept." in desk.get(address(step)).content.decode()
 
 
 def test_an_agents_new_settings_are_in_the_admin(desk: Client, agent: Agent) -> None:

@@ -19,24 +19,26 @@ class Command(BaseCommand):
     help = "Write an agent to an agent file (.af)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("agent", help="The agent's id, as its address has it.")
+        parser.add_argument("agent", help="The agent's id, as in its address.")
         parser.add_argument(
-            "file", nargs="?", help="Where to write it; - for the output. Default: its name, here."
+            "file",
+            nargs="?",
+            help="The new file; - for the output. Default: named after the agent.",
         )
 
     def handle(self, *args: Any, agent: str, file: str | None, **options: Any) -> None:
         with snapshot():
-            found = find(agent)
+            row = find(agent)
             if file == "-":
-                sys.stdout.writelines(written(found))
+                sys.stdout.writelines(written(row))
                 return
-            path = Path(file or file_name(found))
+            path = Path(file or file_name(row))
             try:
                 with path.open("w", encoding="utf-8") as opened:
-                    opened.writelines(written(found))
+                    opened.writelines(written(row))
             except OSError as error:
                 raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-        self.stdout.write(f"{found.name} was written to {path}.")
+        self.stdout.write(f"{row.name} was written to {path}.")
 
 
 def find(key: str) -> Agent:

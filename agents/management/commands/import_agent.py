@@ -1,4 +1,4 @@
-"""`manage.py import_agent`: make agents of an agent file."""
+"""`manage.py import_agent`: create agents from an agent file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from agents.models import LimitReached
 
 
 class Command(BaseCommand):
-    help = "Make agents of an agent file (.af), and say what could not be taken over."
+    help = "Create agents from an agent file (.af), and say what could not be imported."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file")
-        parser.add_argument("--owner", default="", help="Whose it will be, where there are people.")
-        parser.add_argument("--name", default="", help="A name in place of the file's.")
+        parser.add_argument(
+            "--owner",
+            default="",
+            help="Who gets the agents, with accounts.",
+        )
+        parser.add_argument("--name", default="", help="A name that replaces the one in the file.")
         parser.add_argument("--without-messages", action="store_true")
 
     def handle(
@@ -51,11 +55,11 @@ class Command(BaseCommand):
 
 
 def find(name: str) -> User:
-    """The person of that name; the one owner where there are no accounts."""
+    """The person of that name; the owner on a server without accounts."""
     if not name and not settings.ACCOUNTS:
         return accounts.owner()
     try:
         return User.objects.get(username=name)
     except User.DoesNotExist:
-        said = f"There is no person '{name}'." if name else "Name the person with --owner."
-        raise CommandError(said) from None
+        words = f"There is no person '{name}'." if name else "Name the person with --owner."
+        raise CommandError(words) from None

@@ -1,4 +1,4 @@
-"""`manage.py serve`: migrate, go on with what was interrupted, and serve until stopped."""
+"""`manage.py serve`: migrate, continue interrupted runs, and serve until stopped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         check_address(host)
-        lock = None if settings.HOSTED else alone()
+        lock = None if settings.HOSTED else lock_data()
         migrate()
         if not settings.ACCOUNTS:
             owner()
@@ -52,19 +52,19 @@ class Command(BaseCommand):
             keep_to_one_core()
             periodic.start()
             embedder.start()
-        self.say(host, port, resumed)
+        self.print_summary(host, port, resumed)
         serve(host, port)
         if not settings.HOSTED:
             checkpoint()
         del lock
         os._exit(0)  # waits for no model: a run cut off here goes on at the next start
 
-    def say(self, host: str, port: int, resumed: int) -> None:
-        """Where it is, where the data lies, which model answers."""
-        shown = f"[{host}]" if ":" in host else host
-        kept = "Postgres" if settings.HOSTED else settings.DATA
-        self.stdout.write(f"memoryweb   http://{shown}:{port}/")
-        self.stdout.write(f"data        {kept}")
+    def print_summary(self, host: str, port: int, resumed: int) -> None:
+        """Print the address, the place of the data, and the model."""
+        name = f"[{host}]" if ":" in host else host
+        place = "Postgres" if settings.HOSTED else settings.DATA
+        self.stdout.write(f"memoryweb   http://{name}:{port}/")
+        self.stdout.write(f"data        {place}")
         self.stdout.write(f"model       {model_in_words()}")
         if settings.HOSTED and not settings.REDIS_URL:
             self.stdout.write("live        slow: set REDIS_URL, or pages look only every 15 s")
@@ -74,7 +74,7 @@ class Command(BaseCommand):
 
 
 def check_address(host: str) -> None:
-    """Without accounts the server is for this machine only."""
+    """CommandError if a server without accounts would be reachable from other machines."""
     if settings.ACCOUNTS or host == "localhost":
         return
     try:
@@ -88,8 +88,8 @@ def check_address(host: str) -> None:
         )
 
 
-def alone() -> TextIO:
-    """Hold the data directory; one process at a time works on a SQLite file."""
+def lock_data() -> TextIO:
+    """Lock the data directory: only one process at a time uses a SQLite file."""
     try:
         lock = (settings.DATA / LOCK).open("w")
     except OSError as error:
@@ -101,17 +101,17 @@ def alone() -> TextIO:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise CommandError(
-            f"Another memoryweb already works on {settings.DATA}; stop it first, or set"
+            f"Another memoryweb already uses {settings.DATA}; stop it first, or set"
             " MEMORYWEB_DATA to another directory."
         ) from None
     return lock
 
 
 def keep_to_one_core() -> None:
-    """Have all threads on one core, where the system lets a process choose.
+    """Keep all threads on one core, where the system allows it.
 
-    Only one of them at a time can run Python, and handing that right over from core to core costs
-    a third of what eight agents get done at the same time (`make bench`).
+    Only one thread at a time runs Python, and switching between cores costs a third of the
+    throughput of eight agents (`make bench`).
     """
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
@@ -120,9 +120,9 @@ def keep_to_one_core() -> None:
 
 
 def migrate() -> None:
-    """Bring the tables up to date; of several processes that start at once, one does it.
+    """Migrate the tables; if several processes start at once, only one does it.
 
-    A process that only waited in `pg_advisory_lock` would hold up CREATE INDEX CONCURRENTLY.
+    A process that waited inside `pg_advisory_lock` would block CREATE INDEX CONCURRENTLY.
     """
     with connection.cursor() as cursor:
         while settings.HOSTED:
@@ -149,15 +149,15 @@ def model_in_words() -> str:
         return f"none yet: {error}"
 
 
-def give_memory_back() -> None:
-    """What the start needed and serving does not, a first migration's tables above all."""
+def return_memory() -> None:
+    """Return the memory that only the start needed, above all for a first migration."""
     gc.collect()
     with suppress(AttributeError, OSError):  # a C library without it
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def serve(host: str, port: int) -> None:
-    """Daphne, with nothing that closes a socket for being old."""
+    """Run Daphne, without the timeout that closes old sockets."""
     # Daphne takes 0.3 s to import, and only this command needs it.
     from daphne.endpoints import build_endpoint_description_strings  # noqa: PLC0415
 
@@ -175,8 +175,8 @@ def serve(host: str, port: int) -> None:
         request_buffer_size=64 * 1024,
         server_name="memoryweb",
     )
-    give_memory_back()
-    gc.freeze()  # what was loaded stays: no use in looking through it again and again
+    return_memory()
+    gc.freeze()  # loaded modules stay, so collections need not scan them
     server.run()
     if not server.listening_addresses:
         sys.exit(f"Cannot listen on {host}:{port}; is something else using it? Set PORT.")
