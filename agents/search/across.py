@@ -32,9 +32,9 @@ def agents_with(user: User, query: str, count: int) -> list[Agent]:
     visible = Agent.objects.visible_to(user)
     weights: dict[Any, float] = defaultdict(float)
     words = query_terms(storable(query)).words
-    for found in said_in(user, words) if words else [newest_in(visible, count)]:
-        for agent in set(found):
-            weights[agent] += 1 / len(found)
+    for holders in agents_by_word(user, words) if words else [newest_in(visible, count)]:
+        for agent in set(holders):
+            weights[agent] += 1 / len(holders)
     best = sorted(weights, key=lambda agent: -weights[agent])[:count]
     agents = visible.in_bulk([UUID(str(agent)) for agent in best])
     rest = visible.exclude(pk__in=agents).order_by("-updated_at")[: count - len(agents)]
@@ -47,7 +47,7 @@ def newest_in(agents: QuerySet[Agent], count: int) -> list[Any]:
     return list(newest.values_list("agent", flat=True)[:count])
 
 
-def said_in(user: User, words: list[Forms]) -> list[list[Any]]:
+def agents_by_word(user: User, words: list[Forms]) -> list[list[Any]]:
     """Of each word that was said, the agents of the newest messages that have it."""
     roles = Messages.roles
     if connection.vendor == "sqlite":
@@ -64,9 +64,9 @@ def said_in(user: User, words: list[Forms]) -> list[list[Any]]:
     parameters: list[Any] = []
     for number, word in enumerate(words):
         parameters += [number, matching([word]), user.pk, *roles, MOST_READ]
-    found: dict[int, list[Any]] = {}
+    by_word: dict[int, list[Any]] = {}
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
         for number, agent in cursor.fetchall():
-            found.setdefault(number, []).append(agent)
-    return list(found.values())
+            by_word.setdefault(number, []).append(agent)
+    return list(by_word.values())

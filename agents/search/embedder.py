@@ -23,7 +23,7 @@ from agents.llm.embeddings import RefusedTexts, embed, embedding_model
 from agents.models import Agent, EmbeddingModel, Message, MessageVector, Passage, PassageVector
 
 from . import pgvector
-from .scope import FOUND, Messages, Passages
+from .scope import SEARCHED, Messages, Passages
 from .semantic import LONGEST_EMBEDDED
 
 logger = logging.getLogger(__name__)
@@ -56,8 +56,8 @@ def progress(agent: Agent | None = None) -> tuple[int, int, str] | None:
 def eligible(rows: Any) -> Any:
     """The rows of a table that are to have a vector."""
     if rows is Message:
-        said = (Message.Role.USER, Message.Role.ASSISTANT)
-        return Message.objects.filter(status__in=FOUND, role__in=said)
+        roles = (Message.Role.USER, Message.Role.ASSISTANT)
+        return Message.objects.filter(status__in=SEARCHED, role__in=roles)
     return rows.objects.all()
 
 
@@ -90,8 +90,8 @@ class Embedder:
             newest = rows.objects.aggregate(newest=Max("pk"))["newest"] or 0
             after, before = 0 if whole else newest - RECENT, newest + 1
             while time.monotonic() < until and (batch := self.missing(rows, after, before)):
-                made = self.embed(where[1], rows, vectors, batch, text)
-                done, before = done + len(made), min(made)
+                embedded = self.embed(where[1], rows, vectors, batch, text)
+                done, before = done + len(embedded), min(embedded)
         if time.monotonic() < until:
             self.swept = began if whole else self.swept
         return done
@@ -109,22 +109,24 @@ class Embedder:
         texts: dict[int, str] = {}
         room = BATCH_CHARACTERS
         for row in batch:
-            said = text(row).strip()[:LONGEST_EMBEDDED]
-            room -= len(said)
+            content = text(row).strip()[:LONGEST_EMBEDDED]
+            room -= len(content)
             if room < 0:
                 break
-            texts[row.pk] = said
-        made: dict[int, Any] = {key: None for key, said in texts.items() if not said}
-        made |= self.vectors_of({key: said for key, said in texts.items() if said})
-        dimensions = next((len(vector) for vector in made.values() if vector is not None), None)
+            texts[row.pk] = content
+        embedded: dict[int, Any] = {key: None for key, content in texts.items() if not content}
+        embedded |= self.vectors_of({key: content for key, content in texts.items() if content})
+        dimensions = next((len(vector) for vector in embedded.values() if vector is not None), None)
         if dimensions and (self.model is None or self.model.dimensions != dimensions):
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=dimensions)
             if connection.vendor == "postgresql" and pgvector.is_there():
                 pgvector.prepare(self.model)
         if self.model is None:  # nothing but empty texts so far
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=0)
-        store(self.model, rows, vectors, [row for row in batch if row.pk in made], made, text)
-        return list(made)
+        store(
+            self.model, rows, vectors, [row for row in batch if row.pk in embedded], embedded, text
+        )
+        return list(embedded)
 
     def vectors_of(self, texts: dict[int, str]) -> dict[int, Any]:
         """A vector for each text; None for one that the model refuses when asked for it alone."""
@@ -137,10 +139,10 @@ class Embedder:
                 embed(["text"], BATCH_SECONDS)  # raises where it takes none at all
                 logger.warning("One text stays without a vector: %s", error)
                 return dict.fromkeys(texts)
-        made: dict[int, Any] = {}
-        for key, said in texts.items():
-            made |= self.vectors_of({key: said})
-        return made
+        embedded: dict[int, Any] = {}
+        for key, content in texts.items():
+            embedded |= self.vectors_of({key: content})
+        return embedded
 
 
 @transaction.atomic
@@ -149,7 +151,7 @@ def store(
     rows: Any,
     vectors: Any,
     batch: list[Any],
-    made: dict[int, Any],
+    embedded: dict[int, Any],
     text: Any,
 ) -> None:
     """Store the vectors of rows that still say what was embedded."""
@@ -157,7 +159,7 @@ def store(
     now = {row.pk: text(row) for row in rows.objects.filter(pk__in=keys).select_for_update()}
     same = [row for row in batch if now.get(row.pk) == text(row)]
     if connection.vendor == "postgresql" and pgvector.is_there():
-        fields = [(row.agent_id, model.pk, row.pk, made[row.pk]) for row in same]
+        fields = [(row.agent_id, model.pk, row.pk, embedded[row.pk]) for row in same]
         pgvector.store(vectors._meta.db_table, fields)
         return
     vectors.objects.filter(of__in=[row.pk for row in same]).delete()
@@ -166,7 +168,7 @@ def store(
             agent_id=row.agent_id,
             model=model,
             of_id=row.pk,
-            vector=None if made[row.pk] is None else made[row.pk].tobytes(),
+            vector=None if embedded[row.pk] is None else embedded[row.pk].tobytes(),
         )
         for row in same
     )

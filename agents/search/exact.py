@@ -110,18 +110,18 @@ def grown(array: np.ndarray, size: int) -> np.ndarray:
     """An array with room for `size` in its last dimension, half as much again where it grew."""
     if array.shape[-1] >= size:
         return array
-    made = np.empty((*array.shape[:-1], size + size // 2), array.dtype)
-    made[..., : array.shape[-1]] = array
-    return made
+    larger = np.empty((*array.shape[:-1], size + size // 2), array.dtype)
+    larger[..., : array.shape[-1]] = array
+    return larger
 
 
 def grown_rows(array: np.ndarray, size: int) -> np.ndarray:
     """The same for the first dimension."""
     if len(array) >= size:
         return array
-    made = np.empty((size + size // 2, *array.shape[1:]), array.dtype)
-    made[: len(array)] = array
-    return made
+    larger = np.empty((size + size // 2, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 def cache_of(most: int) -> LRUCache[Of, AgentVectors]:
@@ -148,13 +148,13 @@ def nearest(
             kept.add(keys, vectors)
             kept.newest = newest
         allowed = np.array(scope.newest(1 << 30), np.int64) if scope.narrow else None
-        found = kept.candidates(query, 2 * count, allowed)  # some may be gone by now
+        candidates = kept.candidates(query, 2 * count, allowed)  # some may be gone by now
         exactly = kept.vectors is not None
     with _lock:
         _kept[of] = kept
     if exactly:
-        return found[: 2 * count]
-    near = [key for key, _ in found]
+        return candidates[: 2 * count]
+    near = [key for key, _ in candidates]
     rows = stored.objects.filter(of__in=near, model=model).values_list("of_id", "vector")
     scores = [(key, float(np.frombuffer(held, np.float32) @ query)) for key, held in rows if held]
     return sorted(scores, key=lambda scored: -scored[1])[: 2 * count]

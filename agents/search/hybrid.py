@@ -43,12 +43,12 @@ def search(scope: Scope, query: str, count: int) -> SearchResult:
         scores = dict(by_words) if by_meaning is None else fused(by_words, by_meaning)
         keys = sorted(scores, key=lambda key: (-scores[key], -key))
         used = None if embedding_model() is None else by_meaning is not None
-    found: list[tuple[Any, float | None]] = []
-    while keys and len(found) < count:  # one read, unless rows are gone or out of the scope
+    hits: list[tuple[Any, float | None]] = []
+    while keys and len(hits) < count:  # one read, unless rows are gone or out of the scope
         part, keys = keys[: count + 5], keys[count + 5 :]
         rows = without_searches(scope.rows(part))
-        found += [(rows[key], scores.get(key)) for key in part if key in rows]
-    return SearchResult(found[:count], used)
+        hits += [(rows[key], scores.get(key)) for key in part if key in rows]
+    return SearchResult(hits[:count], used)
 
 
 def fused(

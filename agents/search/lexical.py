@@ -23,40 +23,40 @@ from .scope import Scope
 MOST_RANKED = 60  # rows whose texts are compared
 TEXT_COMPARED = 10_000  # characters
 BEGINNINGS = 4  # words that occur nowhere, and are looked for by their beginning
-OF_BEGINNING = 0.6  # what such a find weighs
+OF_BEGINNING = 0.6  # how much such a match counts
 K1, B = 1.2, 0.4  # BM25; messages differ in length for no reason, so that counts little
 NEIGHBOURS = (0.4, 0.2)  # of a hit's score, for the nearest message on either side and the next
 HITS_WITH_NEIGHBOURS = 30
 
 
-def rank(scope: Scope, query: str, count: int, wanted: int) -> list[tuple[int, float]]:
+def rank(scope: Scope, query: str, count: int, least: int) -> list[tuple[int, float]]:
     """Keys of the best `count` rows with their scores, best first.
 
-    Common words are looked for where rarer ones find fewer than are `wanted`.
+    Common words are looked for where rarer ones find fewer than `least`.
     """
-    asks = query_terms(storable(query))
-    words = asks.words
+    parsed = query_terms(storable(query))
+    words = parsed.words
     if not words:
         return []
     rows = size(scope)
     often = {word: share * rows for word, share in shares(scope, rows, words).items()}
-    found = postings(scope, rows, [(word,) for word in words if word not in often])
-    missing = [held[0] for held, keys in found.items() if not keys and len(held[0][0]) > 4]
-    if not (scope.narrow and any(found.values())):  # the beginnings of words cost most there
-        found |= postings(scope, rows, [(beginning(word),) for word in missing[:BEGINNINGS]])
-    for held, keys in found.items():
+    matches = postings(scope, rows, [(word,) for word in words if word not in often])
+    missing = [held[0] for held, keys in matches.items() if not keys and len(held[0][0]) > 4]
+    if not (scope.narrow and any(matches.values())):  # the beginnings of words cost most there
+        matches |= postings(scope, rows, [(beginning(word),) for word in missing[:BEGINNINGS]])
+    for held, keys in matches.items():
         if len(keys) >= MOST_READ:
             often[held[0]] = estimated(rows, keys)
-    weights = {held[0]: weigh(rows, len(keys)) for held, keys in found.items()}
+    weights = {held[0]: weigh(rows, len(keys)) for held, keys in matches.items()}
     weights |= {word: weigh(rows, times) for word, times in often.items()}
     common = sorted(often, key=lambda word: often[word])
-    enough = sum(len(keys) for held, keys in found.items() if held[0] not in often) >= wanted
+    enough = sum(len(keys) for held, keys in matches.items() if held[0] not in often) >= least
     for together in sorted({1, 2, 3, len(common)}, reverse=True):
         if not enough and together <= len(common) and (held := tuple(common[:together])):
-            found |= postings(scope, rows, [held])
-            enough = len(found[held]) >= wanted
-    likely = roughly(found, weights, max(MOST_RANKED, count))
-    scores = bm25(scope, asks, likely, weights, found)
+            matches |= postings(scope, rows, [held])
+            enough = len(matches[held]) >= least
+    likely = likeliest(matches, weights, max(MOST_RANKED, count))
+    scores = bm25(scope, parsed, likely, weights, matches)
     shared = with_neighbours(scope, scores)
     if len(words) == 1:  # a word is looked up: only what holds it is found
         shared = {key: shared[key] for key in scores}
@@ -78,10 +78,12 @@ def weigh(rows: int, often: float) -> float:
     return math.log(1 + (max(0.0, rows - often) + 0.5) / (often + 0.5))
 
 
-def roughly(found: dict[Terms, list[int]], weights: dict[Forms, float], count: int) -> list[int]:
+def likeliest(
+    matches: dict[Terms, list[int]], weights: dict[Forms, float], count: int
+) -> list[int]:
     """The keys found with the most weight, of equals the newest."""
     rough: dict[int, float] = defaultdict(float)
-    for held, keys in found.items():
+    for held, keys in matches.items():
         weight = sum(weights[word] for word in held)
         for key in keys:
             rough[key] = rough[key] + weight if len(held) == 1 else max(rough[key], weight)
@@ -93,10 +95,10 @@ def bm25(
     query: Query,
     keys: list[int],
     weights: dict[Forms, float],
-    found: dict[Terms, list[int]],
+    matches: dict[Terms, list[int]],
 ) -> dict[int, float]:
     """The scores of these rows by BM25."""
-    holding = {held[0]: set(keys) for held, keys in found.items() if len(held) == 1}
+    holding = {held[0]: set(keys) for held, keys in matches.items() if len(held) == 1}
     asked_by = {form: word for word in weights for form in word}
     initials = {form.lstrip(MARKS)[0] for form in asked_by}  # a word and its stem have one initial
     hits: dict[str, list[Forms]] = {}  # of each word of the texts, the query's words that it is

@@ -79,10 +79,10 @@ def prepare(model: EmbeddingModel) -> None:
             cursor.execute(
                 "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name]
             )
-            found = cursor.fetchone()
-            if found == (True,):
+            index = cursor.fetchone()
+            if index == (True,):
                 continue
-            if found:  # whoever made it was killed
+            if index:  # whoever made it was killed
                 cursor.execute(f"DROP INDEX {waiting}IF EXISTS {name}")
             cursor.execute(
                 f"CREATE INDEX {waiting}IF NOT EXISTS {name} ON {table} USING hnsw"

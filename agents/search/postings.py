@@ -75,13 +75,13 @@ def _of_few(cursor: Any, scope: Scope, searched: Sequence[Terms]) -> dict[Terms,
         f" ORDER BY r.{scope.order} DESC",
         [*queries, scope.agent_key, *parameters, " | ".join(f"({each})" for each in queries)],
     )
-    found: dict[Terms, list[int]] = {terms: [] for terms in searched}
-    lists = list(enumerate(found.values()))
+    keys_of: dict[Terms, list[int]] = {terms: [] for terms in searched}
+    lists = list(enumerate(keys_of.values()))
     for key, bits in cursor.fetchall():
         for bit, keys in lists:
             if bits >> bit & 1:
                 keys.append(key)
-    return {terms: keys[:MOST_READ] for terms, keys in found.items()}
+    return {terms: keys[:MOST_READ] for terms, keys in keys_of.items()}
 
 
 def _of_many(cursor: Any, scope: Scope, searched: Sequence[Terms]) -> dict[Terms, list[int]]:
@@ -96,10 +96,10 @@ def _of_many(cursor: Any, scope: Scope, searched: Sequence[Terms]) -> dict[Terms
         query = matching(terms)
         values += [number, scope.agent_key, *parameters, query, MOST_READ]
     cursor.execute(" UNION ALL ".join([one] * len(searched)), values)
-    found: dict[Terms, list[int]] = {terms: [] for terms in searched}
+    keys_of: dict[Terms, list[int]] = {terms: [] for terms in searched}
     for number, key in cursor.fetchall():
-        found[searched[number]].append(key)
-    return found
+        keys_of[searched[number]].append(key)
+    return keys_of
 
 
 def _and(where: list[str]) -> str:

@@ -17,7 +17,7 @@ from agents.models.searchable import message_owner, passage_owner, tag_term
 from .index import fts
 
 Conjunction = Sequence[Sequence[str]]  # terms: any of each, and all of these
-FOUND = (Message.Status.COMPLETE, Message.Status.STOPPED)
+SEARCHED = (Message.Status.COMPLETE, Message.Status.STOPPED)
 TOGETHER = 3600.0  # seconds; what was said within them belongs to one talk
 BARE_CHARACTERS, BARE_TERMS = 9, 1  # of what is indexed of a row without words: a fingerprint
 NUMBERS_APART = 6  # of neighbours, at most: between them stand tool calls and returns
@@ -97,14 +97,16 @@ class Scope:
 
     def rows(self, keys: Sequence[int]) -> dict[int, Any]:
         """The rows of these keys that are in the scope, by key."""
-        found: models.QuerySet[Any] = self.model._default_manager.filter(pk__in=list(keys))
-        return {row.pk: row for row in found.order_by() if self.holds(row)}
+        rows: models.QuerySet[Any] = self.model._default_manager.filter(pk__in=list(keys))
+        return {row.pk: row for row in rows.order_by() if self.holds(row)}
 
     def texts(self, keys: Sequence[int]) -> dict[int, str]:
         """What the agent's rows of these keys say, by key."""
-        found = self.model._default_manager.filter(pk__in=list(keys)).order_by()
-        rows = found.values_list("pk", "agent_id", *self.fields)
-        return {key: self.said(*said) for key, agent, *said in rows if agent == self.agent.pk}
+        queryset = self.model._default_manager.filter(pk__in=list(keys)).order_by()
+        rows = queryset.values_list("pk", "agent_id", *self.fields)
+        return {
+            key: self.text_of(*fields) for key, agent, *fields in rows if agent == self.agent.pk
+        }
 
     def neighbours(self, keys: Sequence[int], count: int) -> dict[int, dict[int, int]]:
         """Of each row the keys of what was said around it, up to `count` rows before and after,
@@ -121,14 +123,14 @@ class Scope:
         )
 
     @staticmethod
-    def said(*fields: Any) -> str:
+    def text_of(*fields: Any) -> str:
         """What a row says, of its `fields`."""
         raise NotImplementedError
 
     @classmethod
     def text(cls, row: Any) -> str:
         """What a row says."""
-        return cls.said(*(getattr(row, name) for name in cls.fields))
+        return cls.text_of(*(getattr(row, name) for name in cls.fields))
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Passages(Scope):
         return not has or (all(has) if self.all_tags else any(has))
 
     @staticmethod
-    def said(*fields: Any) -> str:
+    def text_of(*fields: Any) -> str:
         return str(fields[0])
 
 
@@ -180,7 +182,7 @@ class Messages(Scope):
 
     def conditions(self) -> tuple[list[str], list[Any]]:
         where, parameters = super().conditions()
-        for column, allowed in (("role", self.roles), ("status", FOUND)):
+        for column, allowed in (("role", self.roles), ("status", SEARCHED)):
             where.append(f"r.{column} IN ({', '.join(['%s'] * len(allowed))})")
             parameters += allowed
         if self.but is not None:
@@ -189,7 +191,7 @@ class Messages(Scope):
         return where, parameters
 
     def holds(self, row: Message) -> bool:
-        fits = row.role in self.roles and row.status in FOUND
+        fits = row.role in self.roles and row.status in SEARCHED
         return fits and super().holds(row) and (self.but is None or row.run_id != self.but)
 
     def neighbours(self, keys: Sequence[int], count: int) -> dict[int, dict[int, int]]:
@@ -198,18 +200,18 @@ class Messages(Scope):
         apart = range(-NUMBERS_APART, NUMBERS_APART + 1)
         lines = self._lines(sorted({number + each for number, *_ in places for each in apart}))
         numbers = [number for number, *_ in lines]
-        found: dict[int, dict[int, int]] = {}
+        neighbours: dict[int, dict[int, int]] = {}
         for number, hit, when in places:
             at = bisect_left(numbers, number)
             after = at + (numbers[at : at + 1] == [number])
-            found[hit] = {
+            neighbours[hit] = {
                 key: distance
                 for side in (lines[max(0, at - count) : at][::-1], lines[after : after + count])
                 for distance, (other, key, seconds) in enumerate(side, 1)
                 if abs(other - number) <= NUMBERS_APART
                 and abs(seconds - when.timestamp()) <= TOGETHER
             }
-        return found
+        return neighbours
 
     def _lines(self, numbers: Sequence[int]) -> list[tuple[int, int, float]]:
         """Number, key and time, in seconds, of the messages in the scope that have these numbers
@@ -232,7 +234,7 @@ class Messages(Scope):
             return lines
 
     @staticmethod
-    def said(*fields: Any) -> str:
+    def text_of(*fields: Any) -> str:
         return spoken_text(*fields)
 
 

@@ -13,8 +13,8 @@ def excerpt(text: str, query: str, size: int) -> str:
     if len(text) <= size:
         return text
     words = "|".join(map(re.escape, sorted(beginnings(query), key=len, reverse=True)))
-    found = re.search(rf"\b(?:{words})" if words.isascii() else words, text, re.IGNORECASE)
-    at = found.start() if words and found else 0
+    match = re.search(rf"\b(?:{words})" if words.isascii() else words, text, re.IGNORECASE)
+    at = match.start() if words and match else 0
     start = max(0, min(at - size // 4, len(text) - size))
     cut = text[start : start + size]
     where = f"characters {start + 1:,} to {start + len(cut):,} of {len(text):,}"

@@ -48,9 +48,9 @@ def archival_memory_search(
     since, until = date_range(start_datetime=start_datetime, end_datetime=end_datetime)
     names = tuple(storable(tag).strip() for tag in tags or ())
     scope = Passages(caller.agent, since, until, names, tag_match_mode == "all")
-    found = search(scope, query, checked_count(top_k, "top_k"))
-    Passage.count_recall(caller.agent, [passage for passage, _ in found.rows])
-    return as_json(found, query, fields_of)
+    results = search(scope, query, checked_count(top_k, "top_k"))
+    Passage.count_recall(caller.agent, [passage for passage, _ in results.rows])
+    return as_json(results, query, fields_of)
 
 
 def fields_of(passage: Passage) -> dict[str, Any]:

@@ -37,8 +37,8 @@ class DryRun:
     @property
     def line(self) -> int:
         """The line of the source where it failed, counted from 1; 0 where that is not known."""
-        found = LINE.search(self.prepared.error)
-        return int(found[1]) if found else 0
+        match = LINE.search(self.prepared.error)
+        return int(match[1]) if match else 0
 
     def diffs(self) -> list[tuple[str, Lines]]:
         """Each block it would change: the label, the lines it would change."""

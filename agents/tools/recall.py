@@ -45,10 +45,10 @@ def conversation_search(
     since, until = date_range(start_date=start_date, end_date=end_date)
     but = caller.step.run_id
     scope = Messages(caller.agent, since, until, tuple(roles or ROLES), but)
-    found = search(scope, query, checked_count(limit, "limit"))
-    hits = [message for message, _ in found.rows]
+    results = search(scope, query, checked_count(limit, "limit"))
+    hits = [message for message, _ in results.rows]
     around = messages_around(Messages(caller.agent, but=but), hits)
-    return as_json(found, query, lambda message: fields_of(message) | around.get(message.pk, {}))
+    return as_json(results, query, lambda message: fields_of(message) | around.get(message.pk, {}))
 
 
 def fields_of(message: Message) -> dict[str, Any]:
@@ -60,11 +60,11 @@ def messages_around(scope: Messages, hits: list[Message]) -> dict[int, dict[str,
     """Of each message what was said right before and after it, within the hour, by its key."""
     near = scope.neighbours([hit.pk for hit in hits], 1)
     lines = scope.rows([key for keys in near.values() for key in keys])
-    found: dict[int, dict[str, Any]] = {}
+    around: dict[int, dict[str, Any]] = {}
     for hit in hits:
         for line in (lines[key] for key in near.get(hit.pk, ()) if key in lines):
             text = scope.text(line)
             text = text if len(text) <= MOST_AROUND else f"{text[:MOST_AROUND].rstrip()}…"
             place = "before" if line.number < hit.number else "after"
-            found.setdefault(hit.pk, {})[place] = {"said_by": SPEAKERS[line.role], "text": text}
-    return found
+            around.setdefault(hit.pk, {})[place] = {"said_by": SPEAKERS[line.role], "text": text}
+    return around

@@ -52,18 +52,18 @@ def parsed_date(text: str, name: str, *, end: bool = False) -> datetime:
         ) from None
 
 
-def as_json(found: SearchResult, query: str, fields_of: Callable[[Any], dict[str, Any]]) -> str:
+def as_json(results: SearchResult, query: str, fields_of: Callable[[Any], dict[str, Any]]) -> str:
     """The results as JSON, long texts cut around the match, all of them at most 20,000 characters.
 
     Each has id, when and time, score (unless it is a listing) and what `fields_of` gives, with the
     "text" cut.
     """
     answer: dict[str, Any] = {"results": []}
-    if found.semantic is not None:
-        answer["semantic"] = found.semantic
+    if results.semantic is not None:
+        answer["semantic"] = results.semantic
     room = MOST_CHARACTERS - 100
     now = timezone.now()
-    for row, score in found.rows:
+    for row, score in results.rows:
         fields = fields_of(row)
         text = fields.pop("text")
         result = {"id": row.pk, "when": in_words(row.created_at, now)}
@@ -74,11 +74,11 @@ def as_json(found: SearchResult, query: str, fields_of: Callable[[Any], dict[str
         }
         if score is not None:
             result["score"] = round(score, 4)
-        size = (MOST_CHARACTERS - 100) // len(found.rows) - len(dumps(result)) - 50
+        size = (MOST_CHARACTERS - 100) // len(results.rows) - len(dumps(result)) - 50
         result["text"] = excerpt(text, query, max(FEWEST_SHOWN, size))
         room -= len(dumps(result)) + 2
         if room < 0:
-            answer["left_out"] = len(found.rows) - len(answer["results"])
+            answer["left_out"] = len(results.rows) - len(answer["results"])
             break
         answer["results"].append(result)
     return dumps(answer)

@@ -152,8 +152,8 @@ def problem(rules: Any, names: Sequence[str] | None = None) -> str:
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         return "Tool rules must be a list of objects."
     for rule in rules:
-        if found := problem_in(rule):
-            return found
+        if sentence := problem_in(rule):
+            return sentence
         for name in tools_named_in(rule):
             if names is not None and name not in names:
                 return f"A rule names the tool {name!r}, which the agent does not have."

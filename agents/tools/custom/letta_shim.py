@@ -106,24 +106,24 @@ class AgentBlocks:
 
     _staged: StagedMemory
 
-    def retrieve(self, *given: str, agent_id: str = "", block_label: str = "") -> BlockState:
-        return BlockState._of(self._staged.block(self._label(given, agent_id, block_label)))
+    def retrieve(self, *names: str, agent_id: str = "", block_label: str = "") -> BlockState:
+        return BlockState._of(self._staged.block(self._label(names, agent_id, block_label)))
 
     def list(self, agent_id: str) -> BlockStates:
         own(self._staged, agent_id)
         return [BlockState._of(block) for block in self._staged.all()]
 
     def modify(
-        self, *given: str, value: str, agent_id: str = "", block_label: str = ""
+        self, *names: str, value: str, agent_id: str = "", block_label: str = ""
     ) -> BlockState:
-        label = self._label(given, agent_id, block_label)
+        label = self._label(names, agent_id, block_label)
         return BlockState._of(self._staged.write(label, value))
 
     update = modify
 
-    def _label(self, given: tuple[str, ...], agent_id: str, block_label: str) -> str:
+    def _label(self, positional: tuple[str, ...], agent_id: str, block_label: str) -> str:
         """The label of a call; given by place, the agent comes first unless it has its name."""
-        names = [*given]
+        names = [*positional]
         agent = agent_id or (names.pop(0) if names else "")
         label = block_label or (names.pop(0) if names else "")
         if names or not agent or not label:
@@ -162,8 +162,8 @@ class Blocks:
         return BlockState._of(self._staged.block(self._label(block_id)))
 
     def list(self, label: str = "") -> BlockStates:
-        found = [BlockState._of(block) for block in self._staged.all()]
-        return [block for block in found if label in ("", block.label)]
+        blocks = [BlockState._of(block) for block in self._staged.all()]
+        return [block for block in blocks if label in ("", block.label)]
 
     def modify(self, block_id: str, value: str) -> BlockState:
         return BlockState._of(self._staged.write(self._label(block_id), value))
@@ -220,9 +220,9 @@ def own(staged: StagedMemory, agent_id: str) -> None:
         )
 
 
-def same(given: str, pk: UUID) -> bool:
+def same(value: str, pk: UUID) -> bool:
     """Whether an id, with its prefix or without, is that of a row."""
-    return str(given).partition("-")[2] == str(pk) or str(given) == str(pk)
+    return str(value).partition("-")[2] == str(pk) or str(value) == str(pk)
 
 
 def exposed(value: Any) -> Any:

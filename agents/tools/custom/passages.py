@@ -106,7 +106,7 @@ class Passages:
     ) -> SearchResults:
         """The passages that fit the query best; what the call itself inserted comes first."""
         self._own(self._staged, agent_id)
-        found = self._staged.search(
+        passages = self._staged.search(
             query,
             max(1, min(int(top_k or 10), 100)),
             tags=tuple(tags or ()),
@@ -114,7 +114,7 @@ class Passages:
             since=moment(start_datetime),
             until=moment(end_datetime),
         )
-        states = [PassageState._of(passage) for passage in found]
+        states = [PassageState._of(passage) for passage in passages]
         results = [SearchHit(each.id, each.text, each.tags, each.created_at) for each in states]
         return SearchResults(results, len(results))
 

@@ -39,7 +39,7 @@ class Definition:
 
 @lru_cache(maxsize=256)
 def read_source(source: str, name: str = "") -> Definition:
-    """Read the function called `name`, else the last public one; SourceError says what is amiss."""
+    """Read the function called `name`, else the last public one; SourceError says what is wrong."""
     if len(source) > LONGEST_SOURCE:
         raise SourceError(
             f"The source has {len(source):,} characters; {LONGEST_SOURCE:,} is the most."
@@ -63,8 +63,8 @@ def read_source(source: str, name: str = "") -> Definition:
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
     """The function to call."""
-    found = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    public = [n for n in found if n.name == name or not (name or n.name.startswith("_"))]
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    public = [n for n in functions if n.name == name or not (name or n.name.startswith("_"))]
     if not public:
         what = f"function '{name}'" if name else "public function"
         raise SourceError(f"The source has no {what}; write one as 'def name(…):' at its top.")
@@ -106,7 +106,7 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
     classes = tuple(models.pydantic())
     for node in classes:
         models.get(node.name)  # also those that the function makes itself
-    arguments = made(name, fields)
+    arguments = arguments_model(name, fields)
     parameters = written_out(arguments.model_json_schema())
     schema = {"name": name, "description": description, "parameters": parameters}
     if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
@@ -119,23 +119,23 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
 
 def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
     """Each parameter with its default, if it has one."""
-    given = function.args
-    if given.vararg or given.kwarg or given.posonlyargs:
+    signature = function.args
+    if signature.vararg or signature.kwarg or signature.posonlyargs:
         raise SourceError(
             f"{function.name} takes *, ** or / arguments; a model gives each argument by its name.",
             function.lineno,
         )
-    defaults = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
-    found = [*zip(given.args, defaults, strict=True)]
-    found += zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    for argument, _ in found:
+    defaults = [None] * (len(signature.args) - len(signature.defaults)) + list(signature.defaults)
+    parameters = [*zip(signature.args, defaults, strict=True)]
+    parameters += zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
+    for argument, _ in parameters:
         if argument.arg.startswith("_"):
             raise SourceError(
                 f"The argument '{argument.arg}' of {function.name} begins with '_';"
                 " give it another name.",
                 argument.lineno,
             )
-    return found
+    return parameters
 
 
 class Models:
@@ -143,7 +143,7 @@ class Models:
 
     def __init__(self, tree: ast.Module) -> None:
         self.nodes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
-        self.made: dict[str, type[BaseModel] | None] = {}
+        self.models: dict[str, type[BaseModel] | None] = {}
 
     def pydantic(self) -> list[ast.ClassDef]:
         """The subclasses of BaseModel."""
@@ -151,23 +151,23 @@ class Models:
 
     def get(self, name: str) -> type[BaseModel] | None:
         """The model of that name; None if the source has no such class."""
-        if name in self.made:
-            if self.made[name] is None:
+        if name in self.models:
+            if self.models[name] is None:
                 raise SourceError(
                     f"{name} contains itself; JSON arguments cannot.", self.nodes[name].lineno
                 )
-            return self.made[name]
+            return self.models[name]
         node = self.nodes.get(name)
         if node is None or not (is_pydantic(node) or is_dataclass(node)):
             return None
-        self.made[name] = None
+        self.models[name] = None
         fields = {}
         _, described = read_docstring(ast.get_docstring(node, clean=False) or "")
         for field, annotation, default in fields_of(node):
             where = f"the field '{field}' of {name}"
             fields[field] = self.field(where, annotation, default, described.get(field))
-        self.made[name] = made(name, fields)
-        return self.made[name]
+        self.models[name] = arguments_model(name, fields)
+        return self.models[name]
 
     def field(
         self,
@@ -178,13 +178,13 @@ class Models:
     ) -> tuple[Any, Any]:
         """One field for pydantic: its type, its default and what is said of it."""
         try:
-            given, about = field_settings(value)
+            settings, about = field_settings(value)
             if described:
                 about.setdefault("description", described)
             kind = type_of(annotation, self.get)
-            if not given:
+            if not settings:
                 return kind, Field(**about)
-            default = default_of(given)
+            default = default_of(settings)
             if default is None:
                 kind = Optional[kind]  # noqa: UP045
             TypeAdapter(kind).validate_python(default, strict=True)
@@ -202,14 +202,14 @@ class Models:
 
 def fields_of(node: ast.ClassDef) -> list[tuple[str, ast.expr, ast.expr | None]]:
     """A class's annotated fields: name, annotation, and what is assigned, if anything is."""
-    found = {
+    fields = {
         n.target.id: (n.target.id, n.annotation, n.value)
         for n in node.body
         if isinstance(n, ast.AnnAssign)
         and isinstance(n.target, ast.Name)
         and named(n.annotation) != "ClassVar"
     }
-    return list(found.values())
+    return list(fields.values())
 
 
 def field_settings(value: ast.expr | None) -> tuple[dict[str, ast.expr], dict[str, Any]]:
@@ -221,22 +221,25 @@ def field_settings(value: ast.expr | None) -> tuple[dict[str, ast.expr], dict[st
     settings = {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
     if value.args:
         settings["default"] = value.args[0]
-    given: dict[str, ast.expr] = {
+    default: dict[str, ast.expr] = {
         key: settings[key] for key in ("default", "default_factory") if key in settings
     }
-    if isinstance(given.get("default"), ast.Constant) and ast.unparse(given["default"]) == "...":
-        del given["default"]
+    if (
+        isinstance(default.get("default"), ast.Constant)
+        and ast.unparse(default["default"]) == "..."
+    ):
+        del default["default"]
     about = {k: constant(v) for k, v in settings.items() if k in ("description", *CONSTRAINTS)}
-    return given, about
+    return default, about
 
 
-def default_of(given: dict[str, ast.expr]) -> Any:
+def default_of(default: dict[str, ast.expr]) -> Any:
     """The value of a default."""
-    if factory := given.get("default_factory"):
+    if factory := default.get("default_factory"):
         if named(factory) not in FACTORIES:
             raise AnnotationError(f"the default_factory must be one of: {', '.join(FACTORIES)}")
         return FACTORIES[named(factory)]
-    return constant(given["default"])
+    return constant(default["default"])
 
 
 def is_pydantic(node: ast.ClassDef) -> bool:
@@ -247,11 +250,11 @@ def is_dataclass(node: ast.ClassDef) -> bool:
     return any(named(decorator) == "dataclass" for decorator in node.decorator_list)
 
 
-def made(name: str, fields: dict[str, Any]) -> type[BaseModel]:
+def arguments_model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
     """A model with these fields; SourceError where pydantic can make none."""
     try:
         return create_model(name, __config__=CONFIG, **fields)
-    except Exception as error:  # names and types of somebody else's choice
+    except Exception as error:  # names and types that the tool's author chose
         raise SourceError(f"The arguments of {name} cannot be checked: {error}.") from None
 
 
