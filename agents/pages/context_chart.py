@@ -73,27 +73,17 @@ def context_bar(
     """
     price, used = price_of(model), context.tokens()
     scale = max(context.window, used, 1)
-    there = [each for each in sections(context) if each.size]
-    parts = [part for each in there for part in parts_of(each, blocks, template, owner_id)]
+    filled = [each for each in sections(context) if each.size]
+    parts = [part for each in filled for part in parts_of(each, blocks, template, owner_id)]
     free = max(context.window - used, 0)
     tokens = [*(context.tokens(part.size) for part, _ in parts), free]
     parts.append((Section("free", "Free", "", 0), ""))
     shares, x = [], 0.0
     for (part, label), count, width in zip(parts, tokens, widths(tokens), strict=True):
-        shares.append(
-            BarPart(
-                key=part.kind,
-                name=part.name,
-                label=label,
-                text=part.text,
-                size=part.size,
-                tokens=count,
-                percent=100 * count / max(context.window, 1),
-                x=round(x, 3),
-                width=round(width, 3),
-                cost=in_dollars(price, count) if part.size else "",
-            )
-        )
+        percent = 100 * count / max(context.window, 1)
+        cost = in_dollars(price, count) if part.size else ""
+        text = (part.kind, part.name, label, part.text, part.size)
+        shares.append(BarPart(*text, count, percent, round(x, 3), round(width, 3), cost))
         x += width
     return ContextBar(
         shares=shares,

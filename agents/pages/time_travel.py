@@ -27,7 +27,7 @@ from .request import Request, own_agent
 
 RUNS_SHOWN = 20
 STEPS_SHOWN = 60
-LONGEST_NAME = 100  # characters of an agent's name
+LONGEST_NAME = Agent._meta.get_field("name").max_length or 0  # characters
 
 
 @login_required

@@ -21,27 +21,22 @@ from .request import Request
 @never_cache
 def index(request: Request) -> HttpResponse:
     """A person's tokens. POST: `name` and `scopes` make one, whose secret is on this page only."""
-    made: dict[str, Any] = {"chosen": ["read", "chat"]}
+    context: dict[str, Any] = {"chosen": ["read", "chat"]}
     status = 200
     if request.method == "POST":
         name, scopes = request.POST.get("name", ""), request.POST.getlist("scopes")
         try:
             token, secret = Token.make(request.user, name, scopes)
-            made |= {"token": token, "secret": secret}
+            context |= {"token": token, "secret": secret}
         except ValidationError as error:
-            made |= {"name": name, "chosen": scopes, "errors": told(error)}
+            context |= {"name": name, "chosen": scopes, "errors": messages_by_field(error)}
             status = 422
-    context = {
-        "tokens": Token.objects.of(request.user),
-        "scopes": SCOPES,
-        "at_tokens": True,
-        **made,
-    }
+    context |= {"tokens": Token.objects.of(request.user), "scopes": SCOPES, "at_tokens": True}
     return render(request, "agents/tokens/index.html", context, status=status)
 
 
-def told(error: ValidationError) -> list[str]:
-    """What is wrong, each with the field it is about."""
+def messages_by_field(error: ValidationError) -> list[str]:
+    """The errors, each with the field it is about."""
     if not hasattr(error, "error_dict"):
         return list(error.messages)
     names = {"name": "Name: ", "scopes": "What it may do: "}
@@ -55,7 +50,7 @@ def told(error: ValidationError) -> list[str]:
 @login_required
 @require_POST
 def revoke(request: Request, token_id: int) -> HttpResponse:
-    """Revoke a token: from now on it lets nobody in."""
+    """Revoke a token: from now on no script gets in with it."""
     get_object_or_404(Token.objects.of(request.user), pk=token_id).delete()
     return redirect("tokens")
 
