@@ -1,7 +1,7 @@
 """Lists in pages: `limit`, and `after` or `before` an id. Paging must always come to an end.
 
-A list has an order of its own; `after` is what follows in it, `before` what precedes. The newest
-SDK asks for what comes after the last id until it is given an empty list.
+`after` is what follows in the list's own order, `before` is what precedes. The newest SDK asks for
+what comes after the last id until the answer is an empty list.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from agents.models import Agent, Block, Identity, Message, Passage, Run, Step, Tool
@@ -14,10 +14,20 @@ from . import ids
 from .built_in_tools import names_by_id
 from .errors import not_found
 
+Row = TypeVar("Row", bound=Model)
+
 
 def person(request: HttpRequest) -> User:
     """Who makes the request, as `auth` found out."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
+
+
+def find(rows: QuerySet[Row], noun: str, key: Any, *, text: str) -> Row:
+    """The row with that key; 404, in the words of `text`, if it is not among these."""
+    row = rows.filter(pk=key).first()
+    if row is None:
+        raise not_found(noun, text)
+    return row
 
 
 def agent(request: HttpRequest, key: str) -> Agent:
@@ -33,14 +43,11 @@ def blocks(request: HttpRequest) -> QuerySet[Block]:
 
 
 def block(request: HttpRequest, key: str) -> Block:
-    row = blocks(request).filter(pk=ids.uuid_of("block", key)).first()
-    if row is None:
-        raise not_found("block", key)
-    return row
+    return find(blocks(request), "block", ids.uuid_of("block", key), text=key)
 
 
 def held_block(agent: Agent, label: str) -> Block:
-    """The agent's block of that label."""
+    """The agent's block with that label."""
     row = agent.block(label)
     if row is None:
         raise not_found("block", f"with label {label}")
@@ -63,10 +70,7 @@ def tool_name(request: HttpRequest, tool_id: str) -> str:
 
 
 def tool(request: HttpRequest, key: str) -> Tool:
-    row = tools(request).filter(pk=ids.uuid_of("tool", key)).first()
-    if row is None:
-        raise not_found("tool", key)
-    return row
+    return find(tools(request), "tool", ids.uuid_of("tool", key), text=key)
 
 
 def identities(request: HttpRequest) -> QuerySet[Identity]:
@@ -74,44 +78,32 @@ def identities(request: HttpRequest) -> QuerySet[Identity]:
 
 
 def identity(request: HttpRequest, key: str) -> Identity:
-    row = identities(request).filter(pk=ids.uuid_of("identity", key)).first()
-    if row is None:
-        raise not_found("identity", key)
-    return row
+    return find(identities(request), "identity", ids.uuid_of("identity", key), text=key)
 
 
 def runs(request: HttpRequest) -> QuerySet[Run]:
-    return Run.objects.filter(agent__owner=person(request), agent__deleted_at=None)
+    rows = Run.objects.filter(agent__owner=person(request), agent__deleted_at=None)
+    return rows.select_related("agent")
 
 
 def run(request: HttpRequest, key: str) -> Run:
-    row = runs(request).select_related("agent").filter(pk=ids.key_of("run", key)).first()
-    if row is None:
-        raise not_found("run", key)
-    return row
+    return find(runs(request), "run", ids.key_of("run", key), text=key)
 
 
 def steps(request: HttpRequest) -> QuerySet[Step]:
-    mine = Step.objects.filter(run__agent__owner=person(request), run__agent__deleted_at=None)
-    return mine.select_related("run__agent")
+    rows = Step.objects.filter(run__agent__owner=person(request), run__agent__deleted_at=None)
+    return rows.select_related("run__agent")
 
 
 def step(request: HttpRequest, key: str) -> Step:
-    row = steps(request).filter(pk=ids.key_of("step", key)).first()
-    if row is None:
-        raise not_found("step", key)
-    return row
+    return find(steps(request), "step", ids.key_of("step", key), text=key)
 
 
 def passage(agent: Agent, key: str) -> Passage:
-    row = Passage.objects.filter(agent=agent, pk=ids.key_of("passage", key)).first()
-    if row is None:
-        raise not_found("passage", key)
-    return row
+    rows = Passage.objects.filter(agent=agent)
+    return find(rows, "passage", ids.key_of("passage", key), text=key)
 
 
 def message(agent: Agent, key: str) -> Message:
-    row = Message.objects.filter(agent=agent, pk=ids.key_of("message", key)).first()
-    if row is None:
-        raise not_found("message", key)
-    return row
+    rows = Message.objects.filter(agent=agent)
+    return find(rows, "message", ids.key_of("message", key), text=key)

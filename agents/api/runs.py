@@ -40,7 +40,7 @@ class RunFilters(Page):
 @router.get("/runs/", auth=READ, response=list[RunState], operation_id="list_runs")
 def index(request: HttpRequest, filters: Query[RunFilters]) -> list[Run]:
     """Runs, the newest first."""
-    runs = lookups.runs(request).select_related("agent")
+    runs = lookups.runs(request)
     named = [*(filters.agent_ids or []), *([filters.agent_id] if filters.agent_id else [])]
     if named:
         runs = runs.filter(agent__in=[ids.uuid_of("agent", each) for each in named])

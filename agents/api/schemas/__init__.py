@@ -1,5 +1,5 @@
-"""What scripts send and get, as pydantic models: the OpenAPI document is made of them.
+"""What scripts send and get, as pydantic models, from which the OpenAPI document is generated.
 
-What is sent may hold more fields than these, as each version of the SDKs has its own; those are
-passed over. Texts have been cleaned of what no database holds (`parser.py`).
+Requests may have more fields, because every version of the SDKs has its own; those are ignored.
+`parser.py` has already replaced characters that no database can store.
 """

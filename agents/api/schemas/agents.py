@@ -1,4 +1,4 @@
-"""Agents: made, changed, shown, and imported of a file."""
+"""Agents: created, changed, shown, and imported from a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Window = Annotated[int, Field(ge=1000, le=10_000_000)]
 
 
 class FirstMessage(BaseModel):
-    """A message to begin with."""
+    """A message that a new agent starts with."""
 
     role: Literal["user", "system", "assistant"]
     content: str | list[Json]
 
 
 class LlmConfig(BaseModel):
-    """What is heeded of an older way to name a model."""
+    """What is used of an older way to name a model."""
 
     handle: Short | None = None
     model: Short | None = None
@@ -30,14 +30,14 @@ class LlmConfig(BaseModel):
 
 
 class EmbeddingConfig(BaseModel):
-    """What is heeded of an older way to name an embedding model."""
+    """What is used of an older way to name an embedding model."""
 
     handle: Short | None = None
     embedding_model: Short | None = None
 
 
 class AgentSettings(BaseModel):
-    """What both a new agent and a change may say."""
+    """What a new agent and a change can set."""
 
     name: Annotated[str, StringConstraints(max_length=100)] | None = None
     description: Annotated[str, StringConstraints(max_length=10_000)] | None = None
@@ -56,8 +56,11 @@ class AgentSettings(BaseModel):
 
 
 class NewAgent(AgentSettings):
-    """An agent to make. Its tools are the base tools, unless `include_base_tools` is false, and
-    those named by `tools` and `tool_ids`."""
+    """An agent to create.
+
+    Its tools are those in `tools` and `tool_ids`, and the base tools unless `include_base_tools` is
+    false.
+    """
 
     agent_type: Short | None = None
     memory_blocks: Annotated[list[NewBlock], Field(max_length=50)] | None = None
@@ -67,7 +70,7 @@ class NewAgent(AgentSettings):
 
 
 class AgentChange(AgentSettings):
-    """What of an agent is to change."""
+    """What to change of an agent."""
 
 
 class AgentState(State):
@@ -106,10 +109,9 @@ class AgentState(State):
 
 
 class ImportOptions(BaseModel):
-    """How an agent file becomes agents. Where two fields mean the same, the second is older.
+    """How to import an agent file. Where two fields mean the same, the second is the older one.
 
-    Unless told otherwise a name gets `_copy` behind it, and a tool that is there already the
-    file's source.
+    By default `_copy` is added to names, and existing tools get the file's source.
     """
 
     name: Annotated[str, StringConstraints(max_length=100)] | None = None

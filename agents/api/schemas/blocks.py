@@ -1,4 +1,4 @@
-"""Blocks, and the core memory that they are."""
+"""Blocks, and the core memory that they form."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ Label = Annotated[
 Characters = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class NewBlock(BaseModel):
-    """A block to make. `name` (and `template_name`) are a script's own."""
+class BlockSettings(BaseModel):
+    """What a new block and a change can set. `name` and `template_name` are the script's own."""
 
-    label: Label
-    value: Text = ""
     limit: Characters | None = None
     description: Annotated[str, StringConstraints(max_length=500)] | None = None
-    read_only: bool = False
     name: Short | None = None
     template_name: Short | None = None
     tags: Tags | None = None
     metadata: Json | None = None
 
 
-class BlockChange(BaseModel):
-    """What of a block is to change; with `version`, only if that is still the block's."""
+class NewBlock(BlockSettings):
+    """A block to create."""
+
+    label: Label
+    value: Text = ""
+    read_only: bool = False
+
+
+class BlockChange(BlockSettings):
+    """What to change of a block; with `version`, only if that is still the current one."""
 
     version: Annotated[int, Field(ge=0)] | None = None
     label: Label | None = None
     value: Text | None = None
-    limit: Characters | None = None
-    description: Annotated[str, StringConstraints(max_length=500)] | None = None
     read_only: bool | None = None
-    name: Short | None = None
-    template_name: Short | None = None
-    tags: Tags | None = None
-    metadata: Json | None = None
 
 
 class BlockState(State):

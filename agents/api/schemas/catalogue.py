@@ -1,4 +1,4 @@
-"""What there is: health and models."""
+"""Health and models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Health(BaseModel):
 
 
 class ModelState(BaseModel):
-    """A model that answers."""
+    """A model for answers."""
 
     handle: str
     name: str
@@ -30,7 +30,7 @@ class ModelState(BaseModel):
 
 
 class EmbeddingModelState(BaseModel):
-    """A model that makes vectors."""
+    """A model for embeddings."""
 
     handle: str
     name: str

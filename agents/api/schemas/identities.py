@@ -23,26 +23,28 @@ class Property(BaseModel):
 Properties = Annotated[list[Property], Field(max_length=200)]
 
 
-class IdentityChange(BaseModel):
-    """What of an identity is to change. Agents, blocks and properties come to those there are."""
+class IdentityLinks(BaseModel):
+    """Agents, blocks and properties; a change adds them to those that the identity has."""
+
+    agent_ids: Ids | None = None
+    block_ids: Ids | None = None
+    properties: Properties | None = None
+
+
+class IdentityChange(IdentityLinks):
+    """What to change of an identity."""
 
     identifier_key: Required | None = None
     name: Required | None = None
     identity_type: IdentityType | None = None
-    agent_ids: Ids | None = None
-    block_ids: Ids | None = None
-    properties: Properties | None = None
 
 
-class NewIdentity(BaseModel):
-    """An identity to make, by a key that is the script's own."""
+class NewIdentity(IdentityLinks):
+    """An identity to create, with a key that the script chooses."""
 
     identifier_key: Required
     name: Required
     identity_type: IdentityType
-    agent_ids: Ids | None = None
-    block_ids: Ids | None = None
-    properties: Properties | None = None
 
 
 class IdentityState(State):

@@ -11,7 +11,7 @@ from .fields import ArchiveId, Json, MaybeUserId, Moment, PassageId, State, Tags
 
 
 class NewPassage(BaseModel):
-    """A text to put away."""
+    """A passage to store."""
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
     tags: Tags | None = None
@@ -19,7 +19,7 @@ class NewPassage(BaseModel):
 
 
 class PassageChange(BaseModel):
-    """What of a passage is to change."""
+    """What to change of a passage."""
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=100_000)] | None = None
     tags: Tags | None = None

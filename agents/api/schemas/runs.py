@@ -29,7 +29,7 @@ STEP_STATUSES = {
 
 
 def stop_reason(run: Run) -> str | None:
-    """Why a run ended, in the SDKs' words; None while it goes on."""
+    """Why a run ended, in the SDKs' terms; None while it has not ended."""
     if run.status == Run.Status.WAITING:
         return "requires_approval"
     words = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}

@@ -1,4 +1,4 @@
-"""Tools, and what a function tried out came to."""
+"""Tools, and functions that are run once."""
 
 from __future__ import annotations
 
@@ -8,30 +8,34 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from .fields import Json, MaybeUserId, Moment, Short, State, Tags, ToolId
 
+Source = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 
-class NewTool(BaseModel):
-    """A tool to make of its source. Name, description and schema are read off the source."""
 
-    source_code: Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
+class ToolSettings(BaseModel):
+    """What a new tool and a change can set."""
+
+    tags: Tags | None = None
+    return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    default_requires_approval: bool | None = None
+
+
+class NewTool(ToolSettings):
+    """A tool to create. Name, description and schema are read from the source."""
+
+    source_code: Source
     source_type: str | None = None
-    tags: Tags | None = None
-    return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    default_requires_approval: bool | None = None
 
 
-class ToolChange(BaseModel):
-    """What of a tool is to change."""
+class ToolChange(ToolSettings):
+    """What to change of a tool."""
 
-    source_code: Annotated[str, StringConstraints(min_length=1, max_length=100_000)] | None = None
-    tags: Tags | None = None
-    return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    default_requires_approval: bool | None = None
+    source_code: Source | None = None
 
 
 class SourceToRun(BaseModel):
-    """A function and what to call it with; it works on the memory of `agent_id`, or on none."""
+    """A function and its arguments; it works on the memory of `agent_id`, or on none."""
 
-    source_code: Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
+    source_code: Source
     args: Json = {}
     name: Short | None = None
     agent_id: Short | None = None

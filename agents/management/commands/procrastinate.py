@@ -33,19 +33,20 @@ class Command(procrastinate.Command):
 
 
 async def keep_working(app: App, **options: Any) -> None:
-    """Work until a signal says to stop; after losing the database, as soon as it is there again."""
+    """Work until a signal says to stop; if the database is lost, continue when it is back."""
     stopped = asyncio.Event()
     with signals.on_stop(stopped.set):
         while not await work(app, stopped, options):
-            logger.warning("This worker has lost the database, and goes on when it is back.")
+            logger.warning("This worker lost the database; it continues when that is back.")
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), AGAIN_SECONDS)
 
 
 async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> bool:
-    """Be a worker, over fresh connections; False if the database was lost.
+    """Work with new connections; False if the database was lost.
 
-    What it was at is then taken up once its heartbeat is missed. Cancelling it has it finish that.
+    A job that it had started is taken over when its heartbeats stop. If the worker is cancelled, it
+    finishes its job first.
     """
     working = asyncio.create_task(connect_and_work(app, options))
     stopping = asyncio.create_task(stopped.wait())
@@ -60,7 +61,7 @@ async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> boo
         if not unavailable(error):
             raise
         return stopped.is_set()
-    return stopped.is_set() or not options.get("wait", True)  # else one of its helpers has ended it
+    return stopped.is_set() or not options.get("wait", True)  # else one of its own tasks ended it
 
 
 async def connect_and_work(app: App, options: dict[str, Any]) -> None:
