@@ -86,6 +86,7 @@ agent: list[URLPattern | URLResolver] = [
     path("history/newer/", history.newer, name="newer_edits"),
     path("archival/", include(archive)),
     path("context/<slug:name>/", context.part, name="context_part"),
+    path("compiled/", context.compiled_memory, name="compiled_memory"),
     path("past/", include(past)),
     # its tools
     path("tools/attach/", tools.attach_one, name="tool_attach"),

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.db.models import F
 from django.template.loader import render_to_string
 
 from agents.llm.windows import DEFAULT
-from agents.memory.context import core_memory
 from agents.models import Agent, BlockEdit, Event, Run, Step
 from agents.models.run import waiting_runs
 from agents.models.sharing import sharing_of
@@ -44,7 +44,7 @@ def memory_panel(agent: Agent) -> dict[str, Any]:
     sharings = sharing_of(blocks, agent.owner_id, but_for=agent.pk)
     for block in blocks:
         block.newest_edit, block.sharing = newest.get(block.pk), sharings[block.pk]
-    return {"blocks": blocks, "compiled": core_memory(agent, blocks)}
+    return {"blocks": blocks}
 
 
 def page_status(agent: Agent) -> dict[str, Any]:
@@ -114,15 +114,15 @@ def _message(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
 
 def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     """One block, with the edit at hand if it is still the newest."""
-    edit, blocks = rows.get("edit"), agent.core_memory()
-    block = next((b for b in blocks if str(b.pk) == data["block"]), None)
+    edit = rows.get("edit")
+    block = agent.held_block(UUID(data["block"]))
     if block is None:
         return None
     if edit is None or edit.version != block.version:
         edit = block.edits.filter(version=block.version).select_related("step__run").first()
     block.newest_edit = edit
     block.sharing = sharing_of([block], agent.owner_id, but_for=agent.pk)[block.pk]
-    return {"block": block, "compiled": core_memory(agent, blocks)}
+    return {"block": block}
 
 
 def _archival(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:

@@ -228,6 +228,11 @@ class Agent(models.Model):
         """The blocks in the order the model sees them."""
         return read(Block, f"{HELD} ORDER BY held.position, held.id", key(self))
 
+    def held_block(self, pk: UUID) -> Block | None:
+        """A block it holds; None where it does not hold it."""
+        held = read(Block, f"{HELD} AND agents_block.id = %s", key(self), key(Block(pk=pk)))
+        return held[0] if held else None
+
     @classmethod
     def core_memories(cls, agents: Sequence[Agent]) -> dict[UUID, list[Block]]:
         """The blocks of several agents, by the agent's key, each in the order the model sees."""

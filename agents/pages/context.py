@@ -17,7 +17,7 @@ from agents.llm import ModelError, facts, resolve
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
-from agents.memory.context import Context, compile_context
+from agents.memory.context import Context, compile_context, core_memory
 from agents.models import Agent, Event, Run, Step
 from agents.models.event import snapshot
 from agents.runs.work import Work
@@ -62,6 +62,16 @@ def part(request: Request, agent_id: UUID, name: str) -> HttpResponse:
     with snapshot():
         agent = own_agent(request, agent_id)
         return text_of(request, bar_now(agent), name)
+
+
+@login_required
+@require_GET
+def compiled_memory(request: Request, agent_id: UUID) -> HttpResponse:
+    """Core memory as the model will see it."""
+    with snapshot():
+        agent = own_agent(request, agent_id)
+        text = core_memory(agent, agent.core_memory())
+    return render(request, "agents/panel/_part_text.html", {"text": text})
 
 
 def text_of(request: Request, bar: ContextBar, name: str) -> HttpResponse:

@@ -11,7 +11,7 @@
     part.scrollIntoView({ block: "nearest" });
   });
   document.addEventListener("toggle", ({ target }) => {
-    if (target.matches("details.part") && target.open) target.querySelector(".part-text").dispatchEvent(new CustomEvent("part-opened"));
+    if (target.open) target.querySelector(":scope > .part-text")?.dispatchEvent(new CustomEvent("part-opened"));
   }, true);
   document.addEventListener("keydown", (event) => {
     const bars = event.target.closest?.("a") && event.target.closest("[data-roving]")?.querySelectorAll("a");

@@ -287,3 +287,16 @@ def test_the_tabs_in_the_drawer_of_a_phone(
     expect(page.locator("#unseen")).to_have_text("1")
     page.locator(".drawer-button").click()
     expect(entry(page, 2)).to_contain_text("Charles")
+
+
+def test_the_compiled_memory_comes_when_it_is_opened_and_follows_the_edits(
+    server: MemoryWeb, chat: Chat
+) -> None:
+    agent = server.make_agent(human="Name: Bob")
+    page = chat(agent)
+    compiled = page.locator("#compiled-box pre")
+    expect(compiled).to_have_count(0)
+    page.get_by_text("As the model will see it").click()
+    expect(compiled).to_contain_text('<human characters="9/2000">')
+    server.edit_block(agent, "Name: Charles")
+    expect(compiled).to_contain_text("Name: Charles")
