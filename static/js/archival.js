@@ -7,19 +7,19 @@
   document.addEventListener("memoryweb:event", ({ detail }) => { if (asking && detail.kind === "archival_changed") missed = detail.kind; });
 
   const follow = (found, panel) => {
-    const wanted = new URLSearchParams(found.dataset.query);
+    const query = new URLSearchParams(found.dataset.query);
     const live = new URL(panel.dataset.live, location);
-    if (live.searchParams.toString() !== wanted.toString()) {
-      live.search = wanted;
+    if (live.searchParams.toString() !== query.toString()) {
+      live.search = query;
       panel.dataset.live = live.pathname + live.search;
       const page = new URL(location);
       const step = page.searchParams.get("step");
-      page.search = new URLSearchParams({ panel: "archival", ...Object.fromEntries(wanted), ...(step && { step }) });
+      page.search = new URLSearchParams({ panel: "archival", ...Object.fromEntries(query), ...(step && { step }) });
       history.replaceState(null, "", page);
     }
     const tags = JSON.parse(found.dataset.tags);
     for (const box of panel.querySelectorAll("#archival-tags input")) {
-      box.checked = box.name === "all" ? wanted.has("all") : tags.includes(box.value);
+      box.checked = box.name === "all" ? query.has("all") : tags.includes(box.value);
     }
   };
   document.addEventListener("htmx:after:swap", (event) => {

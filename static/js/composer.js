@@ -11,10 +11,10 @@
 
   const grow = () => { box.rows = Math.min(12, Math.max(1, box.value.split("\n").length)); };
   const refuse = (text) => {
-    const said = document.createElement("p");
-    said.className = "refusal";
-    said.textContent = text;
-    error.replaceChildren(said);
+    const notice = document.createElement("p");
+    notice.className = "refusal";
+    notice.textContent = text;
+    error.replaceChildren(notice);
   };
   const problem = (text) => {
     const longest = Number(box.dataset.longest);
@@ -47,8 +47,8 @@
   const settled = () => { waiting = null; form.classList.remove("sending"); };
 
   const wordsOf = async (answer) => {
-    const said = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".refusal");
-    return said?.textContent ?? "The server refused the message; shorten it and try again.";
+    const refusal = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".refusal");
+    return refusal?.textContent ?? "The server refused the message; shorten it and try again.";
   };
 
   // Without a socket the same message goes by plain POST.
@@ -56,12 +56,12 @@
     const { key } = waiting;
     try {
       const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { "HX-Request": "true" } });
-      if (answer.redirected) { refuse("You are no longer logged in. Your message is kept here: load the page again, and log in."); return settled(); }
+      if (answer.redirected) { refuse("You are no longer logged in. Your message is kept here: reload the page and log in."); return settled(); }
       if (answer.ok) return accepted(key);
       if (answer.status === 422 || answer.status === 429) { refuse(await wordsOf(answer)); return settled(); }
       throw new Error(answer.status);
     } catch {
-      refuse("The server does not answer. Your message is kept here and is sent when it is back.");
+      refuse("The server is not answering. Your message is kept here and is sent when it is back.");
     }
   };
 
@@ -88,7 +88,7 @@
     const body = new FormData(form);
     fetch(stop.dataset.stop, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => {
       stop.disabled = false;
-      refuse("The server does not answer; the agent was not stopped.");
+      refuse("The server is not answering, so the agent was not stopped.");
     });
   });
   // Stop is there while the status line says that the agent works.

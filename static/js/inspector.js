@@ -31,10 +31,10 @@
   };
   const warn = (block) => {
     const notice = block.querySelector(".block-notice");
-    const said = document.createElement("p");
-    said.className = "changed-meanwhile";
-    said.textContent = "This block changed while you were typing. What you typed is kept; saving asks which to take.";
-    notice.replaceChildren(said);
+    const line = document.createElement("p");
+    line.className = "changed-meanwhile";
+    line.textContent = "This block changed while you were typing. Your text is kept; when you save, you choose what to keep.";
+    notice.replaceChildren(line);
   };
 
   new MutationObserver((records) => {
@@ -61,7 +61,7 @@
     }
   });
   const swapped = (event) => (event.detail?.ctx?.target instanceof Element ? event.detail.ctx.target : null);
-  // What could not be done is said where it was asked for, also when the panel is out of sight.
+  // A refusal is shown where the change was asked for, also when the panel is out of sight.
   document.addEventListener("htmx:after:swap", (event) => {
     if (swapped(event)?.closest(".block-notice")?.childElementCount) showMemory();
   });

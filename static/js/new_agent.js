@@ -59,7 +59,7 @@
     if (mine !== asked) return; // another class was chosen meanwhile
     failed.hidden = true;
     const kept = [...blocks.children].filter(touched);
-    const wanted = first.map((block) => kept.find((one) => label(one) === label(block)) ?? block);
-    blocks.replaceChildren(...wanted, ...kept.filter((block) => !wanted.includes(block)));
+    const ordered = first.map((block) => kept.find((one) => label(one) === label(block)) ?? block);
+    blocks.replaceChildren(...ordered, ...kept.filter((block) => !ordered.includes(block)));
   });
 })();

@@ -48,11 +48,11 @@
     }
   };
   const sayFailed = (panel) => {
-    const said = document.createElement("p");
-    said.className = "refusal";
-    said.setAttribute("role", "alert");
-    said.textContent = "This tab could not be loaded: the server does not answer as it should. Open it again, or reload the page.";
-    panel.replaceChildren(said);
+    const refusal = document.createElement("p");
+    refusal.className = "refusal";
+    refusal.setAttribute("role", "alert");
+    refusal.textContent = "This tab could not be loaded: the server did not answer correctly. Open it again, or reload the page.";
+    panel.replaceChildren(refusal);
   };
   const freshen = (element) => {
     if (!shown(element)) return stale.add(element);
@@ -89,12 +89,12 @@
     reveal(tab);
     const panel = panelOf(tab);
     if (panel.dataset.live) {
-      const wanted = new URL(panel.dataset.live, location);
-      const before = wanted.search;
-      if (query) wanted.search = new URLSearchParams(query);
-      history.replaceState(null, "", address(tab.dataset.tab, Object.fromEntries(wanted.searchParams)));
-      panel.dataset.live = wanted.pathname + wanted.search;
-      if (!panel.childElementCount || wanted.search !== before || stale.has(panel) || panel.querySelector(":scope > .refusal")) await load(panel);
+      const source = new URL(panel.dataset.live, location);
+      const before = source.search;
+      if (query) source.search = new URLSearchParams(query);
+      history.replaceState(null, "", address(tab.dataset.tab, Object.fromEntries(source.searchParams)));
+      panel.dataset.live = source.pathname + source.search;
+      if (!panel.childElementCount || source.search !== before || stale.has(panel) || panel.querySelector(":scope > .refusal")) await load(panel);
       else catchUp();
     } else {
       history.replaceState(null, "", address(tab.dataset.tab));

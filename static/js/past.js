@@ -6,15 +6,15 @@
   const range = travel.elements.at;
   const scroller = document.getElementById("past-scroller");
   const present = travel.dataset.present;
-  const said = document.getElementById("travel-at");
+  const label = document.getElementById("travel-at");
   const steps = () => Number(document.getElementById("past-line").dataset.steps);
   const shownAt = () => Number(document.getElementById("past-line").dataset.number);
   const address = (number) => `${travel.action}${number}/`;
-  let wanted = null, loading = false;
+  let requested = null, loading = false;
 
   const tell = (number) => {
     const words = number > steps() ? "Now" : `Step ${number.toLocaleString("en")} of ${steps().toLocaleString("en")}`;
-    said.textContent = words;
+    label.textContent = words;
     range.setAttribute("aria-valuetext", words);
   };
   const toStep = () => {
@@ -26,11 +26,11 @@
   const load = async () => {
     if (loading) return;
     loading = true;
-    while (wanted !== null) {
-      const number = wanted;
-      wanted = null;
+    while (requested !== null) {
+      const number = requested;
+      requested = null;
       const response = await fetch(address(number), { headers: { "HX-Request": "true" } }).catch(() => null);
-      if (wanted !== null) continue;
+      if (requested !== null) continue;
       if (!response?.ok || response.redirected) { location.assign(address(number)); break; }
       const text = await response.text();
       const open = [...document.querySelectorAll("details.part[open]")].map((part) => part.id);
@@ -49,7 +49,7 @@
     if (number > steps()) return location.assign(present);
     range.value = number;
     tell(number);
-    wanted = number;
+    requested = number;
     load();
   };
 
@@ -62,7 +62,7 @@
   travel.addEventListener("submit", (event) => { event.preventDefault(); go(Number(range.value)); });
   travel.addEventListener("click", (event) => {
     const by = event.target.closest("[data-by]");
-    if (by) go((wanted ?? Number(range.value)) + Number(by.dataset.by));
+    if (by) go((requested ?? Number(range.value)) + Number(by.dataset.by));
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented || document.documentElement.classList.contains("drawer-open")) return;

@@ -8,8 +8,8 @@
   // -- numbers -------------------------------------------------------------------------------
 
   const wrongLine = () => {
-    const said = document.querySelector("#source-error [data-line]") ?? document.querySelector("#tried [data-line]");
-    return Number(said?.dataset.line ?? 0);
+    const marked = document.querySelector("#source-error [data-line]") ?? document.querySelector("#tried [data-line]");
+    return Number(marked?.dataset.line ?? 0);
   };
   const number = () => {
     const count = area.value.split("\n").length;
@@ -28,8 +28,8 @@
   area.addEventListener("scroll", follow, { passive: true });
   new ResizeObserver(follow).observe(area);
   for (const id of ["source-error", "tried"]) {
-    const said = document.getElementById(id);
-    if (said) new MutationObserver(number).observe(said, { childList: true, subtree: true });
+    const shown = document.getElementById(id);
+    if (shown) new MutationObserver(number).observe(shown, { childList: true, subtree: true });
   }
   number();
   // What was typed before the scripts were there, or kept by the browser across a reload, is read too.
