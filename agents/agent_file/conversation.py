@@ -46,7 +46,7 @@ class Line:
     stdout: str = ""
     model: str = ""
     status: str = Message.Status.COMPLETE
-    aside: bool = False
+    internal: bool = False
     duration_ms: int | None = None
     run: int | None = None
     step: int | None = None
@@ -54,7 +54,10 @@ class Line:
     @property
     def is_sent(self) -> bool:
         """Whether it is sent to the model while it is in the context."""
-        return not self.aside and self.status in (Message.Status.COMPLETE, Message.Status.STOPPED)
+        return not self.internal and self.status in (
+            Message.Status.COMPLETE,
+            Message.Status.STOPPED,
+        )
 
 
 @dataclass
@@ -193,7 +196,7 @@ class Reader:
             line.status = kept.get("status", str, line.status)
             if line.status not in (Message.Status.COMPLETE, *("stopped", "broken")):
                 raise kept.wrong("status", f"is '{line.status[:40]}', which is not a status")
-            line.aside = kept.get("aside", bool, False)
+            line.internal = kept.get("internal", bool, False)
             line.duration_ms = kept.whole("duration_ms", 0, 2**31 - 1)
             line.run = kept.whole("run", 0, 10**9)
             line.step = kept.whole("step", 0, 10**9)

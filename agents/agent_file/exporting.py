@@ -155,7 +155,7 @@ class Export:
         """The ids of the messages in the context, the system message first."""
         numbers = self.sent.filter(
             number__gte=self.agent.context_from,
-            aside=False,
+            internal=False,
             left_out=None,
             status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
         )
@@ -233,9 +233,9 @@ class Export:
 
     def own_messages(self) -> Iterator[dict[str, Any]]:
         """What the format has no field for, message by message."""
-        fields = ("number", "run_id", "step_id", "status", "aside", "duration_ms")
+        fields = ("number", "run_id", "step_id", "status", "internal", "duration_ms")
         rows = self.sent.order_by("number").values_list(*fields).iterator(chunk_size=BATCH)
-        for number, run, step, status, aside, duration_ms in rows:
+        for number, run, step, status, internal, duration_ms in rows:
             kept: dict[str, Any] = {
                 "id": f"message-{number}",
                 "run": self.run_place.get(run),
@@ -243,8 +243,8 @@ class Export:
             }
             if status != Message.Status.COMPLETE:
                 kept["status"] = status
-            if aside:
-                kept["aside"] = True
+            if internal:
+                kept["internal"] = True
             if duration_ms is not None:
                 kept["duration_ms"] = duration_ms
             yield kept

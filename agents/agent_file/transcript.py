@@ -57,7 +57,7 @@ class Transcript:
             reasoning=line.reasoning,
             tool_calls=line.calls,
             tool_call_id=line.call_id,
-            aside=line.aside,
+            internal=line.internal,
             is_error=line.is_error,
             stdout=line.stdout,
             duration_ms=line.duration_ms,

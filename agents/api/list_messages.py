@@ -79,7 +79,7 @@ def stored(
 
     Rows are read in batches, because a row can be no message, one, or several.
     """
-    rows = Message.objects.filter(agent=agent, aside=False).defer("extra")
+    rows = Message.objects.filter(agent=agent, internal=False).defer("extra")
     if lower:
         rows = rows.filter(number__gte=lower[0])
     if upper:

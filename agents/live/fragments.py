@@ -108,7 +108,7 @@ def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
 
 def _message(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     message = rows.get("message") or agent.messages.filter(pk=data["message"]).first()
-    shown = message and message.step_id is None and not message.aside
+    shown = message and message.step_id is None and not message.internal
     return {"message": message} if shown else None
 
 

@@ -205,8 +205,8 @@ class TaskMemory(ChatMemory):
             tasks = None
         if not isinstance(tasks, list):
             raise MemoryRefusal(
-                "Block 'tasks' is no JSON list any more, so it cannot be used as a queue; mend it"
-                f" first. It reads:\n{value}"
+                "Block 'tasks' is not a JSON list any more, so it cannot be used as a queue;"
+                f" repair it first. Its value is:\n{value}"
             )
         return tasks
 
@@ -218,7 +218,7 @@ class TaskMemory(ChatMemory):
 
 
 def load_classes(paths: Iterable[str]) -> dict[str, type[Memory]]:
-    """The memory classes of these paths, by name; ImproperlyConfigured says what is amiss."""
+    """The memory classes of these paths, by name; ImproperlyConfigured says what is wrong."""
     found: dict[str, type[Memory]] = {}
     for path in paths:
         try:
@@ -230,7 +230,7 @@ def load_classes(paths: Iterable[str]) -> dict[str, type[Memory]]:
             ) from error
         if not (isinstance(loaded, type) and issubclass(loaded, Memory)):
             raise ImproperlyConfigured(
-                f"MEMORYWEB_MEMORY_CLASSES names {path}, which is no subclass of"
+                f"MEMORYWEB_MEMORY_CLASSES names {path}, which is not a subclass of"
                 " agents.memory.Memory."
             )
         if loaded.__name__ in found or loaded.__name__ in BUILT_IN:

@@ -77,13 +77,13 @@ def compact(
     RunStopped or RunLost where the run does not go on; no failure of the model stops it.
     """
     agent = run.agent
-    gone = leaving(context, all_but_last=all_but_last, steps=run.aside is None)
+    gone = leaving(context, all_but_last=all_but_last, steps=run.internal_id is None)
     if not gone:
         return None
     run.announce("Summarising older messages")
     first, last = gone[0].first, context.history[len(gone)].first - 1
     messages = Message.objects.filter(
-        agent=agent, number__range=(first, last), aside=False, left_out=None
+        agent=agent, number__range=(first, last), internal=False, left_out=None
     )
     summary, author, error = summarise(run, context, endpoint, model, context.summary, messages)
     after = context.size - sum(sent.size for sent in gone)
@@ -172,7 +172,7 @@ def summarise_again(run: Run, context: Context, endpoint: Endpoint, model: str) 
         endpoint,
         model,
         before.summary if before else "",
-        compaction.messages().filter(aside=False),
+        compaction.messages().filter(internal=False),
     )
     if author == Author.MECHANICAL:
         Compaction.objects.filter(pk=compaction.pk).update(tried_at=timezone.now(), error=error)

@@ -17,7 +17,7 @@ from agents.text.excerpts import shortened
 from agents.tools import Offered, of_agent, schemas, speaks_by_tool
 
 from .classes import compile_blocks, template_of, texts_of
-from .context_messages import history
+from .context_messages import context_messages
 
 SUMMARY_SHARE = 0.1  # of the window: so much a summary may take
 BYTES_PER_TOKEN = 4.0  # until an endpoint has reported what a request of this agent came to
@@ -58,11 +58,13 @@ class Context:
     @property
     def system(self) -> str:
         """The system message."""
-        return "\n\n".join(filter(None, [self.prompt, self.core_memory, self.metadata, self.told]))
+        return "\n\n".join(
+            filter(None, [self.prompt, self.core_memory, self.metadata, self.summary_message])
+        )
 
     @property
-    def told(self) -> str:
-        """The summary as the model is told it."""
+    def summary_message(self) -> str:
+        """The summary as the model reads it."""
         return f"<conversation_summary>\n{self.summary}\n</conversation_summary>" * bool(
             self.summary
         )
@@ -91,7 +93,11 @@ class Context:
     @cached_property
     def size(self) -> int:
         """Bytes of all that is sent, but for the few around the messages."""
-        return self.fixed + len(self.told.encode()) + sum(sent.size for sent in self.history)
+        return (
+            self.fixed
+            + len(self.summary_message.encode())
+            + sum(sent.size for sent in self.history)
+        )
 
     @property
     def longest_summary(self) -> int:
@@ -121,7 +127,7 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
 def compile_context(
     agent: Agent,
     window: int | None = None,
-    aside: int | None = None,
+    internal: int | None = None,
     offered: Offered | None = None,
     heartbeat: bool | None = None,
     dialect: Dialect = STRICTEST,
@@ -131,7 +137,7 @@ def compile_context(
     """What the agent's model would be sent now.
 
     `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
-    endpoint was found to take; `aside` a run whose messages are not part of the conversation (a
+    endpoint was found to take; `internal` a run whose messages are not part of the conversation (a
     reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
     one, if not as the agent's tools have it; `dialect` the form its endpoint takes;
     `asks` that it is sent as it is, and not looked at.
@@ -152,7 +158,7 @@ def compile_context(
         metadata=metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",
-        history=history(agent, dialect, aside, asks=asks),
+        history=context_messages(agent, dialect, internal, asks=asks),
         blocks=blocks,
         block_texts=texts,
         template=template,
@@ -180,7 +186,7 @@ def sections(context: Context) -> list[Section]:
         Section("prompt", "System prompt", context.prompt, 0),
         compiled,
         Section("metadata", "Metadata", context.metadata, 0),
-        Section("summary", "Summary", context.told, 0),
+        Section("summary", "Summary", context.summary_message, 0),
         Section("tools", "Tool definitions", context.tools, 0),
     ]
     messages = "\n".join(context.parts())

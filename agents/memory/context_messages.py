@@ -20,14 +20,14 @@ from agents.models.prepared_sql import key, values
 KEPT = 128  # histories; each at most about as large as a context window
 SAID = "status IN ('complete', 'stopped')"
 IN_CONTEXT = (
-    f"WHERE agent_id = %s AND number >= %s AND NOT aside AND {SAID} AND left_out IS NULL"
+    f"WHERE agent_id = %s AND number >= %s AND NOT internal AND {SAID} AND left_out IS NULL"
     " ORDER BY number"
 )
 UP_TO = (
-    f"WHERE agent_id = %s AND number BETWEEN %s AND %s AND NOT aside AND {SAID}"
+    f"WHERE agent_id = %s AND number BETWEEN %s AND %s AND NOT internal AND {SAID}"
     " AND (left_out IS NULL OR left_out > %s) ORDER BY number"
 )
-ASIDE = f"WHERE run_id = %s AND number <= %s AND aside AND {SAID} ORDER BY number"
+INTERNAL = f"WHERE run_id = %s AND number <= %s AND internal AND {SAID} ORDER BY number"
 FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra")
 
 
@@ -60,10 +60,10 @@ _histories: OrderedDict[UUID, History] = OrderedDict()
 _choosing = threading.Lock()
 
 
-def history(
-    agent: Agent, dialect: Dialect = STRICTEST, aside: int | None = None, *, asks: bool = False
+def context_messages(
+    agent: Agent, dialect: Dialect = STRICTEST, internal: int | None = None, *, asks: bool = False
 ) -> list[Sent]:
-    """The messages in the agent's context, oldest first; at their end those of a run aside.
+    """The messages in the agent's context, oldest first; at their end those of an internal run.
 
     `asks`: they are sent as they are, with nothing more to come.
     """
@@ -75,18 +75,18 @@ def history(
         _histories[agent.pk] = kept
         if len(_histories) > KEPT:
             _histories.popitem(last=False)
-    return add(kept.read(agent), said_aside(aside, agent.message_count)).finished(asks=asks)
+    return add(kept.read(agent), internal_rows(internal, agent.message_count)).finished(asks=asks)
 
 
-def history_between(
-    agent: Agent, first: int, last: int, aside: int | None, dialect: Dialect
+def messages_between(
+    agent: Agent, first: int, last: int, internal: int | None, dialect: Dialect
 ) -> list[Sent]:
-    """The messages that were in the context when `last` was the newest, as `history` has them."""
+    """The messages that were in the context when `last` was the newest."""
     between = Rendering(dialect)
     add(between, values(Message, FIELDS, UP_TO, key(agent), first, last, last))
-    return add(between, said_aside(aside, last)).finished()
+    return add(between, internal_rows(internal, last)).finished()
 
 
-def said_aside(run: int | None, last: int) -> list[list[Any]]:
+def internal_rows(run: int | None, last: int) -> list[list[Any]]:
     """The messages up to number `last` of a run that is not part of the conversation, as rows."""
-    return values(Message, FIELDS, ASIDE, run, last) if run is not None else []
+    return values(Message, FIELDS, INTERNAL, run, last) if run is not None else []

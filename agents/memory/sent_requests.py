@@ -23,7 +23,7 @@ from agents.models.ledger import values_of
 from agents.text.core_memory import BlockText, compile_texts
 
 from .context import METADATA, Context, metadata
-from .context_messages import history_between
+from .context_messages import messages_between
 
 
 class HeldBlock(NamedTuple):
@@ -49,7 +49,9 @@ class Request:
     proven: bool
 
 
-def kept(agent: Agent, context: Context, body: bytes, aside: int | None) -> dict[str, Any]:
+def stored_fields(
+    agent: Agent, context: Context, body: bytes, internal: int | None
+) -> dict[str, Any]:
     """What a step stores of its request, as fields of `Step`; inside its transaction."""
     texts = {
         "prompt": context.prompt,
@@ -70,8 +72,8 @@ def kept(agent: Agent, context: Context, body: bytes, aside: int | None) -> dict
         request["options"] = context.options
     if changes := context.dialect.changes():
         request["dialect"] = changes
-    if aside is not None:
-        request["aside"] = aside
+    if internal is not None:
+        request["internal"] = internal
     return {
         "request": request,
         "request_sha256": hashlib.sha256(body).hexdigest(),
@@ -128,7 +130,7 @@ def sent(step: Step) -> Request | None:
         summary=texts.get("summary", ""),
         tools=texts.get("tools", ""),
         metadata=metadata(texts.get("metadata", ""), *request["counts"]),
-        history=history_between(agent, first, last, request.get("aside"), dialect),
+        history=messages_between(agent, first, last, request.get("internal"), dialect),
         window=step.window,
         options=request.get("options", {}),
         dialect=dialect,

@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
                 ('extra', models.JSONField(default=dict, editable=False, help_text="What the model's endpoint may want back.")),
                 ('tool_call_id', models.CharField(blank=True, max_length=200)),
                 ('left_out', models.BigIntegerField(editable=False, help_text='Not sent once the newest message has this number: a person left it out.', null=True)),
-                ('aside', models.BooleanField(default=False, help_text='Said in a run that is no part of the conversation.')),
+                ('internal', models.BooleanField(default=False, help_text='Said in a run that is no part of the conversation.')),
                 ('is_error', models.BooleanField(default=False)),
                 ('stdout', models.TextField(blank=True, help_text='What a custom tool printed.')),
                 ('duration_ms', models.PositiveIntegerField(blank=True, null=True)),

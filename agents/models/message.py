@@ -120,7 +120,7 @@ class Message(Searchable):
         editable=False,
         help_text="Not sent once the newest message has this number: a person left it out.",
     )
-    aside = models.BooleanField(
+    internal = models.BooleanField(
         default=False, help_text="Said in a run that is no part of the conversation."
     )
     is_error = models.BooleanField(default=False)
@@ -163,7 +163,7 @@ class Message(Searchable):
         if not agent.message_count:
             return []
         in_context = (
-            "WHERE agent_id = %s AND number >= %s AND NOT aside AND left_out IS NULL"
+            "WHERE agent_id = %s AND number >= %s AND NOT internal AND left_out IS NULL"
             " AND status IN ('complete', 'stopped') ORDER BY number DESC LIMIT %s"
         )
         found = values(cls, ("id",), in_context, key(agent), agent.context_from, most)

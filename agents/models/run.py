@@ -196,8 +196,8 @@ class Run(Leased):
         if self.kind == self.Kind.COMPACTION:
             return []
         given = [*self.before, {"role": self.role, "content": self.text}]
-        aside = self.aside is not None
-        return [Message(agent=self.agent, run=self, aside=aside, **each) for each in given]
+        internal = self.internal_id is not None
+        return [Message(agent=self.agent, run=self, internal=internal, **each) for each in given]
 
     # -- going on --------------------------------------------------------------------------------
 
@@ -299,7 +299,7 @@ class Run(Leased):
     @property
     def opening(self) -> list[Message]:
         """What was said before its first step, as the transcript shows it."""
-        return [row for row in self.message_list if row.step_id is None and not row.aside]
+        return [row for row in self.message_list if row.step_id is None and not row.internal]
 
     @property
     def speaks_by_tool(self) -> bool:
@@ -307,7 +307,7 @@ class Run(Leased):
         return self.kind != self.Kind.REFLECTION and "send_message" in self.agent.tools
 
     @property
-    def aside(self) -> int | None:
+    def internal_id(self) -> int | None:
         """Its own key if what is said in it is no part of the conversation."""
         return self.pk if self.kind == self.Kind.REFLECTION else None
 

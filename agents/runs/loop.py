@@ -164,7 +164,7 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
         compile_context,
         work.agent,
         window_of(endpoint, model),
-        run.aside,
+        run.internal_id,
         work.offered(),
         run.speaks_by_tool,
         facts.dialect_of(endpoint, model),
@@ -200,7 +200,7 @@ def begin_step(
         endpoint=str(endpoint),
         context_tokens=context.tokens(),
         window=context.window,
-        **sent_requests.kept(work.agent, context, body, run.aside),
+        **sent_requests.stored_fields(work.agent, context, body, run.internal_id),
     )
     insert(step)
     message = Message(
@@ -209,7 +209,7 @@ def begin_step(
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
-        aside=run.aside is not None,
+        internal=run.internal_id is not None,
         number=work.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
     insert(message)

@@ -1,4 +1,4 @@
-"""What has to be done now and then: in a thread of the single process, or by the workers."""
+"""Periodic tasks: in a thread of the single process; the workers have their own (`tasks.py`)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DAY = 24 * 3600.0
 
 
 def start() -> None:
-    """Do the chores of a single process for as long as it lives."""
-    threading.Thread(target=_keep_doing, name="chores", daemon=True).start()
+    """Run the periodic tasks of a single process for as long as it lives."""
+    threading.Thread(target=_keep_doing, name="periodic", daemon=True).start()
 
 
 def _keep_doing() -> None:
@@ -36,15 +36,15 @@ def _keep_doing() -> None:
         time.sleep(EVERY_SECONDS)
 
 
-def attempt(chore: Callable[[], object]) -> bool:
-    """Do a chore; False where it failed, and is tried again at the next turn."""
+def attempt(task: Callable[[], object]) -> bool:
+    """Run a task; False where it failed, and is tried again at the next turn."""
     try:
-        chore()
+        task()
         return True
     except Exception as error:
         if words := unavailable(error):
-            logger.warning("A chore waits. %s", words)
+            logger.warning("A periodic task waits. %s", words)
         else:
-            logger.exception("A chore failed.")
+            logger.exception("A periodic task failed.")
         close_old_connections()
         return False

@@ -226,7 +226,7 @@ def answer_call(
         stdout=storable(result.stdout),
         tool_call_id=call.id,
         is_error=result.failed,
-        aside=work.run.aside is not None,
+        internal=work.run.internal_id is not None,
         duration_ms=milliseconds,
         number=work.agent.record(*events, messages=1),
     )

@@ -140,7 +140,7 @@ def _in_context(run: Run) -> QuerySet[Message]:
         agent=run.agent,
         number__gte=run.agent.context_from,
         status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
-        aside=False,
+        internal=False,
         left_out=None,
     )
 

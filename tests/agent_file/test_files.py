@@ -10,7 +10,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from agents.agent_file import import_agent
-from agents.memory.context_messages import history
+from agents.memory.context_messages import context_messages
 from agents.models import Agent, Block, Compaction, Editor, Event, Message, Run, Tool
 from agents.models.tag import AgentTag
 from tests.conftest import Ask
@@ -78,7 +78,7 @@ def test_a_summary_becomes_a_compaction_and_the_context_begins_where_it_did(alic
     assert compaction is not None
     assert compaction.summary == "Ada told her name and that she reads crime novels."
     assert (compaction.first, compaction.last, agent.context_from) == (1, 7, 8)
-    assert json.loads(history(agent)[0].json)["content"] == "What should I read next?"
+    assert json.loads(context_messages(agent)[0].json)["content"] == "What should I read next?"
 
 
 def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
@@ -165,7 +165,7 @@ def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice
 
 def test_every_call_is_answered_in_the_context(alice: User) -> None:
     imported = import_agent(alice, sample("lists.af"))
-    sent = [json.loads(each.json) for each in history(imported.agent)]
+    sent = [json.loads(each.json) for each in context_messages(imported.agent)]
     for place, message in enumerate(sent):
         for n, call in enumerate(message.get("tool_calls", []), 1):
             assert sent[place + n]["tool_call_id"] == call["id"]

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from agents.agent_file import AgentFileError, export_agent, import_agent, written
 from agents.ledger.blame import blame
-from agents.memory.context_messages import history
+from agents.memory.context_messages import context_messages
 from agents.models import Agent, Block, Compaction, Editor, Message, Passage, Run, Step, Tool
 from agents.models.tag import AgentTag
 from agents.tools.custom.sandbox import limits_of
@@ -97,7 +97,9 @@ def test_an_exported_agent_comes_back_whole(lived: Agent, bob: User) -> None:
     assert comparable(again) == comparable(lived)
     assert again.owner == bob
     assert (again.passage_count, again.message_count) == (2, lived.message_count)
-    assert [each.json for each in history(again)] == [each.json for each in history(lived)]
+    assert [each.json for each in context_messages(again)] == [
+        each.json for each in context_messages(lived)
+    ]
     assert limits_of(Tool.objects.get(owner=bob)).seconds == 2.0
     messages = zip(again.messages.all(), lived.messages.all(), strict=True)
     for copied, first in messages:

@@ -151,7 +151,7 @@ def test_an_agent_works_off_its_tasks(agent: Agent) -> None:
 def test_a_queue_that_is_no_list_any_more_is_left_alone(agent: Agent) -> None:
     agent.blocks.filter(label="tasks").update(value='["a"]\n1. c', kind=Block.Kind.TEXT)
     caller = calling(agent)
-    with pytest.raises(MemoryRefusal, match="no JSON list any more"):
+    with pytest.raises(MemoryRefusal, match="not a JSON list any more"):
         call(caller, "task_queue_push", task_description="b")
     assert value(agent, "tasks") == '["a"]\n1. c'
 
@@ -278,7 +278,7 @@ def test_a_class_of_ones_own_is_found_by_its_path(module: types.ModuleType) -> N
         ("nowhere.Diary", "names nowhere.Diary, which cannot be imported: ModuleNotFoundError"),
         ("ours.Missing", 'cannot be imported: ImportError: Module "ours" does not define'),
         ("Diary", "names Diary, which cannot be imported"),
-        ("ours.number", "names ours.number, which is no subclass of agents.memory.Memory"),
+        ("ours.number", "names ours.number, which is not a subclass of agents.memory.Memory"),
         ("ours.ChatMemory", "there is a memory class ChatMemory already"),
     ],
 )

@@ -59,7 +59,7 @@ def test_what_is_said_in_a_reflection_is_no_part_of_the_conversation(
     sent = json.dumps(model.requests[-1]["messages"])
     assert "time to reflect" not in sent
     assert "Shortened it." not in sent
-    assert Message.objects.filter(aside=True).count() == 4
+    assert Message.objects.filter(internal=True).count() == 4
     proofs = [sent_requests.sent(step) for step in Step.objects.order_by("pk")]
     assert [proof and proof.proven for proof in proofs] == [True] * 4
     assert [proof and proof.body for proof in proofs] == model.raw_bodies
