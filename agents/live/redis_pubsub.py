@@ -1,9 +1,9 @@
 """Messages between processes: Redis' publish and subscribe, on the process's background loop.
 
 One connection publishes, one listens to the topics that somebody in this process listens to. Where
-Redis fails, publishing drops the content and nobody waits; as soon as it answers again, the
-listeners of what was dropped are told to look into the log, and so is each listener whose topic is
-subscribed anew.
+Redis fails, publishing drops the content and waits for nothing. As soon as it answers again, the
+listeners of what was dropped look into the log, and so does each listener whose topic is subscribed
+anew.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RedisPubSub:
         self.loop.call_soon_threadsafe(self._send_soon)
 
     def has_listeners(self, topic: str) -> bool:
-        """Whether the topic's last message reached anybody. Who came since was told to look."""
+        """Whether the topic's last message reached a listener; newer ones look into the log."""
         return topic in self.heard
 
     def subscribe(self, topic: str) -> None:

@@ -110,8 +110,8 @@ def _and(where: list[str]) -> str:
 
 
 def shares(scope: Scope, rows: int, words: Sequence[Forms]) -> dict[Forms, float]:
-    """The query's words that are in so many rows that looking for them by themselves is no use,
-    with their share of all rows.
+    """The words of a query that are too common to be searched for alone, with their share of all
+    rows.
 
     Postgres knows from the statistics it keeps for its planner. On SQLite, and among an agent's few
     rows, looking costs so little that nothing need be known.

@@ -27,7 +27,7 @@ ATTRIBUTES = {"a": {"href", "title"}, "span": {"class"}, "code": {"class"}, "ol"
 EXTENSIONS = ["table", "strikethrough", "autolink"]
 OPTIONS = Options.CMARK_OPT_STRIKETHROUGH_DOUBLE_TILDE  # "~5" is a number, not half a line
 
-LONGEST = 100_000  # characters that are laid out; what follows from more is nobody's to read
+LONGEST = 100_000  # characters that are laid out; longer texts are shown as they are
 GROWTH = 10  # times as long the HTML may be, and so much more: a table fills up its rows
 ROOM = 10_000
 DEEPEST = 100  # quotes and lists in each other, and emphasis in them

@@ -60,11 +60,11 @@ def memory_replace(caller: Caller, label: str, old_string: str, new_string: str)
 
 @tool
 def memory_rethink(caller: Caller, label: str, new_memory: str) -> Outcome:
-    """Rewrite a block of core memory as a whole, to put it in order or to shorten it.
+    """Rewrite a block of core memory as a whole, to reorganize or shorten it.
 
     Args:
         label: The label of the block to rewrite.
-        new_memory: The block's new value, with all that is to be kept of the old one.
+        new_memory: The block's new value, including everything of the old one worth keeping.
     """
     block = block_of(caller, label)
     return outcome(block, block.set_value(new_memory, by=caller.editor))

@@ -53,7 +53,7 @@ def _tool(memory_class: type[Memory], method: Callable[..., Any]) -> Tool:
         if name in HIDDEN:
             raise ValueError(f"the argument '{name}' cannot be filled in by a model; leave it out")
         if name not in described:
-            raise ValueError(f"its docstring says nothing of the argument '{name}' under 'Args:'")
+            raise ValueError(f"its docstring does not describe the argument '{name}' under 'Args:'")
         properties[name]["description"] = described[name]
     schema = tool.schema | {
         "description": description,

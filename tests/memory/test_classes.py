@@ -251,7 +251,7 @@ def test_a_method_whose_argument_is_not_described_is_refused_by_its_name() -> No
     with pytest.raises(ImproperlyConfigured) as error:
         method_tools(Mute)
     assert "The method say of the memory class Mute" in str(error.value)
-    assert "nothing of the argument 'what'" in str(error.value)
+    assert "does not describe the argument 'what'" in str(error.value)
 
 
 # -- classes of one's own --------------------------------------------------------------------------

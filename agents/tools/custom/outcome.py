@@ -1,4 +1,4 @@
-"""What a tool gave back, as the model is told of it."""
+"""What a tool returned, as the model gets it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def read_source(source: str, name: str = "") -> Definition:
             f"The source is not Python: {error.msg}{at}.", error.lineno or 0
         ) from None
     except (RecursionError, MemoryError):
-        raise SourceError("The source is nested too deeply to be read; write it flatter.") from None
+        raise SourceError("The source is nested too deeply to be read; split it up.") from None
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
@@ -97,7 +97,7 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
             )
         if argument.arg not in described:
             raise SourceError(
-                f"The docstring says nothing of {where}; describe it under 'Args:', as in"
+                f"The docstring does not describe {where}; do so under 'Args:', as in"
                 f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'.",
                 argument.lineno,
             )
@@ -122,7 +122,7 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
     signature = function.args
     if signature.vararg or signature.kwarg or signature.posonlyargs:
         raise SourceError(
-            f"{function.name} takes *, ** or / arguments; a model gives each argument by its name.",
+            f"{function.name} takes *, ** or / arguments; a model passes each by its name.",
             function.lineno,
         )
     defaults = [None] * (len(signature.args) - len(signature.defaults)) + list(signature.defaults)
@@ -131,7 +131,7 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
     for argument, _ in parameters:
         if argument.arg.startswith("_"):
             raise SourceError(
-                f"The argument '{argument.arg}' of {function.name} begins with '_';"
+                f"The argument '{argument.arg}' of {function.name} starts with '_';"
                 " give it another name.",
                 argument.lineno,
             )
@@ -154,7 +154,7 @@ class Models:
         if name in self.models:
             if self.models[name] is None:
                 raise SourceError(
-                    f"{name} contains itself; JSON arguments cannot.", self.nodes[name].lineno
+                    f"{name} contains itself, which JSON arguments cannot.", self.nodes[name].lineno
                 )
             return self.models[name]
         node = self.nodes.get(name)
@@ -194,7 +194,8 @@ class Models:
             ) from None
         except ValidationError:
             raise SourceError(
-                f"The default of {where} is {default!r}, which is no {ast.unparse(annotation)}.",
+                f"The default of {where} is {default!r}, which is not of the type"
+                f" {ast.unparse(annotation)}.",
                 annotation.lineno,
             ) from None
         return kind, Field(default, **about)
@@ -267,7 +268,7 @@ def written_out(schema: dict[str, Any]) -> dict[str, Any]:
         nonlocal parts
         parts += 1
         if parts > LARGEST_SCHEMA or depth > DEEPEST_SCHEMA:
-            raise SourceError("The arguments are made of too many parts; take fewer or flatter.")
+            raise SourceError("The arguments have too many parts; use fewer or simpler types.")
         if isinstance(node, list):
             return [plain(each, depth + 1) for each in node]
         if not isinstance(node, dict):
