@@ -71,9 +71,9 @@ def test_a_passage_is_edited_and_removed(agent: Agent, by: Editor) -> None:
     assert (stored.text, stored.tags, stored.editor_name) == ("Rex is a dog", ["pets"], "alice")
     passage.remove()
     assert not Passage.objects.exists()
-    with pytest.raises(MemoryRefusal, match="is gone"):
+    with pytest.raises(MemoryRefusal, match="was deleted meanwhile"):
         stored.edit(text="x", by=by)
-    with pytest.raises(MemoryRefusal, match="is gone"):
+    with pytest.raises(MemoryRefusal, match="was deleted meanwhile"):
         stored.remove()
 
 
