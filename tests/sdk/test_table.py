@@ -51,7 +51,7 @@ def test_the_document_tells_who_called_what(
     }
     rows = [
         (f"`{each[0]} {each[1]}`", *("✓" if (each, of) in called else "" for of in VERSIONS))
-        for each in there
+        for each in sorted(there, key=lambda operation: operation[1])
     ]
     wanted = table(("operation", *VERSIONS), rows)
     assert between("operations", wanted) == wanted, (
