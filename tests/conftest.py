@@ -31,7 +31,7 @@ from tests.support.tool_pages import SHOUT
 Ask = Callable[..., Run]
 
 
-def made(edit: BlockEdit | None) -> BlockEdit:
+def edit_of(edit: BlockEdit | None) -> BlockEdit:
     """An edit that must be there."""
     assert edit is not None
     return edit

@@ -42,7 +42,7 @@ def try_form(page: Page) -> Locator:
     return page.get_by_role("form", name="Try it")
 
 
-def told(page: Page) -> Locator:
+def description(page: Page) -> Locator:
     return page.get_by_role("region", name="What the model sees")
 
 
@@ -72,7 +72,7 @@ def test_source_typed_before_the_scripts_are_there_is_read(
 
     page.route("**/tool_editor*.js", type_first)
     page.goto(f"{server.url}/tools/new/")
-    expect(told(page)).to_contain_text("Count words, and note how many there were.")
+    expect(description(page)).to_contain_text("Count words, and note how many there were.")
 
 
 def test_a_tool_is_written_tried_attached_and_called(
@@ -82,7 +82,7 @@ def test_a_tool_is_written_tried_attached_and_called(
     page.get_by_role("link", name="Tools", exact=True).first.click()
     page.get_by_role("link", name="New tool").click()
     source(page).fill(COUNT)
-    expect(told(page)).to_contain_text("Count words, and note how many there were.")
+    expect(description(page)).to_contain_text("Count words, and note how many there were.")
 
     try_form(page).get_by_label("words").fill("one two three")
     try_form(page).get_by_label("twice").select_option("True")
@@ -128,7 +128,7 @@ def test_a_wrong_source_says_where_while_it_is_typed(page: Page, server: MemoryW
     said = page.locator("#source-error")
     expect(said).to_contain_text("strng is not supported")
     expect(page.locator(".gutter .bad")).to_have_text("1")
-    expect(told(page)).to_contain_text("Nothing yet, because the source cannot be read.")
+    expect(description(page)).to_contain_text("Nothing yet, because the source cannot be read.")
     source(page).fill(count)
     expect(page.locator(".gutter .bad")).to_have_count(0)
     expect(said.locator(".refusal")).to_have_count(0)
@@ -141,7 +141,7 @@ def test_a_failing_try_marks_its_line_and_what_was_typed_stays(
     expected_complaints.append("422")
     page.goto(f"{server.url}/tools/new/")
     source(page).fill(COUNT.replace("    print", "    1 / 0\n    print"))
-    expect(told(page)).to_contain_text("count_words")
+    expect(description(page)).to_contain_text("count_words")
     button(try_form(page), "Try it").click()
     expect(page.locator("#tried")).to_contain_text("ZeroDivisionError")
     expect(page.locator(".gutter .bad")).to_have_text("9")

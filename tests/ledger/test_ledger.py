@@ -14,8 +14,8 @@ from agents.ledger.blame import blame
 from agents.models import Agent, Block, Editor, MemoryRefusal
 from agents.models.block_edit import taken_back_by, undos_of
 from agents.text.diff import changes, terminated
-from tests.conftest import made
-from tests.support.ledger import step_of, told, written
+from tests.conftest import edit_of
+from tests.support.ledger import lines_by_version, step_of, written
 
 # -- restore ---------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ def test_a_restore_makes_an_old_value_the_current_one_as_a_new_edit(
     human: Block, by: Editor
 ) -> None:
     written(human, 3, by)
-    edit = made(human.restore(1, by=by))
+    edit = edit_of(human.restore(1, by=by))
     assert human.value == Block.objects.get(pk=human.pk).value == "Count: 1"
     assert (edit.version, edit.restores, edit.before) == (4, 1, "Count: 3")
 
@@ -74,21 +74,21 @@ def test_people_restore_a_block_that_agents_may_only_read(
 
 def test_an_undo_that_was_undone_counts_for_nothing(human: Block, by: Editor) -> None:
     """However often somebody goes to and fro."""
-    first = made(human.set_value("Name: Sarah", by=by))
+    first = edit_of(human.set_value("Name: Sarah", by=by))
     newest = first
     for turn in range(6):
         taken_back = taken_back_by(undos_of([human.pk]))
         assert (first.pk in taken_back) == (turn % 2 == 1)
         assert human.value == ("Name: Bob" if turn % 2 else "Name: Sarah")
-        newest = made(human.undo(newest, by=by))
+        newest = edit_of(human.undo(newest, by=by))
 
 
 def test_undoing_what_stands_undone_changes_nothing_however_it_came_to_that(
     human: Block, by: Editor
 ) -> None:
-    first = made(human.set_value("Name: Sarah", by=by))
-    undo = made(human.undo(first, by=by))
-    redo = made(human.undo(undo, by=by))
+    first = edit_of(human.set_value("Name: Sarah", by=by))
+    undo = edit_of(human.undo(first, by=by))
+    redo = edit_of(human.undo(undo, by=by))
     human.undo(redo, by=by)
     human.append("Likes pie", by=by)
     assert human.undo(first, by=by) is None
@@ -102,7 +102,7 @@ def test_each_line_tells_which_edit_wrote_it(human: Block, by: Editor) -> None:
     human.append("Likes pie", by=by)
     human.append("City: Riga", by=by)
     human.replace("pie", "cake", by=by)
-    assert told(human) == [("Name: Bob", 0), ("Likes cake", 3), ("City: Riga", 2)]
+    assert lines_by_version(human) == [("Name: Bob", 0), ("Likes cake", 3), ("City: Riga", 2)]
 
 
 def test_a_line_keeps_its_writer_when_others_come_and_go_around_it(
@@ -111,22 +111,25 @@ def test_a_line_keeps_its_writer_when_others_come_and_go_around_it(
     human.append("Likes pie", by=by)
     human.set_value("Title: Dr\nName: Bob\nLikes pie", by=by)
     human.set_value("Likes pie\nAge: 40", by=by)
-    assert told(human) == [("Likes pie", 1), ("Age: 40", 3)]
+    assert lines_by_version(human) == [("Likes pie", 1), ("Age: 40", 3)]
 
 
 def test_a_line_brought_back_is_the_undos_or_the_restores(human: Block, by: Editor) -> None:
-    edit = made(human.append("Likes pie", by=by))
-    undo = made(human.undo(edit, by=by))
-    redo = made(human.undo(undo, by=by))
-    assert told(human) == [("Name: Bob", 0), ("Likes pie", redo.version)]
+    edit = edit_of(human.append("Likes pie", by=by))
+    undo = edit_of(human.undo(edit, by=by))
+    redo = edit_of(human.undo(undo, by=by))
+    assert lines_by_version(human) == [("Name: Bob", 0), ("Likes pie", redo.version)]
     human.set_value("", by=by)
-    restore = made(human.restore(1, by=by))
-    assert told(human) == [("Name: Bob", restore.version), ("Likes pie", restore.version)]
+    restore = edit_of(human.restore(1, by=by))
+    assert lines_by_version(human) == [
+        ("Name: Bob", restore.version),
+        ("Likes pie", restore.version),
+    ]
 
 
 def test_an_empty_block_has_no_line_to_blame(human: Block, by: Editor) -> None:
     human.set_value("", by=by)
-    assert told(human) == []
+    assert lines_by_version(human) == []
 
 
 def test_blame_agrees_with_the_ledger_read_forwards(human: Block, by: Editor) -> None:
@@ -151,8 +154,8 @@ def test_blame_agrees_with_the_ledger_read_forwards(human: Block, by: Editor) ->
             after += writers[end:a] + [edit.version] * (d - c)
             end = b
         writers = after + writers[end:]
-    assert [version for _, version in told(human)] == writers
-    assert "\n".join(line for line, _ in told(human)) == human.value
+    assert [version for _, version in lines_by_version(human)] == writers
+    assert "\n".join(line for line, _ in lines_by_version(human)) == human.value
 
 
 def test_blame_reads_no_further_than_the_oldest_line(
@@ -167,7 +170,7 @@ def test_blame_reads_no_further_than_the_oldest_line(
         return real(*args)
 
     monkeypatch.setattr(blames, "carried_back", noted)
-    assert told(human) == [("Count: 50", 50)]
+    assert lines_by_version(human) == [("Count: 50", 50)]
     assert blame(human).traced_to == 0
     assert looked_at == [50, 50]
 
@@ -191,7 +194,7 @@ def test_blame_leads_to_the_edit_and_to_the_step(
     agent: Agent, human: Block, by: Editor, web: Client
 ) -> None:
     step = step_of(agent, 7)
-    edit = made(human.append("Likes <pie>", by=Editor.agent(step, "call-1")))
+    edit = edit_of(human.append("Likes <pie>", by=Editor.agent(step, "call-1")))
     html = web.get(reverse("block_blame", args=[agent.pk, human.pk])).content.decode()
     assert f"?panel=history&amp;edit={edit.pk}" in html
     assert f"?step={step.pk}#step-{step.pk}" in html

@@ -18,7 +18,7 @@ from agents.models import Agent, Compaction, Message, Run
 from agents.models.lease import RunStopped
 from agents.runs import failures, loop
 from tests.conftest import Ask
-from tests.support.conversation import said, talk
+from tests.support.conversation import add_message, talk
 from tests.support.fake_openai import FakeOpenAI, calls, context_length, status, text
 
 
@@ -42,10 +42,10 @@ def test_the_oldest_whole_exchanges_leave_until_it_is_roomy(small: Agent) -> Non
 
 def test_the_last_exchange_never_leaves_and_no_call_is_cut_from_its_return(small: Agent) -> None:
     talk(small, 3)
-    said(small, "user", "Look it up. " + "z" * 9000)
+    add_message(small, "user", "Look it up. " + "z" * 9000)
     call = {"id": "a", "name": "find", "arguments": "{}"}
-    said(small, "assistant", "", tool_calls=[call])
-    said(small, "tool", "Found.", tool_call_id="a")
+    add_message(small, "assistant", "", tool_calls=[call])
+    add_message(small, "tool", "Found.", tool_call_id="a")
     gone = leaving(compile_context(small))
     assert len(gone) == 6
     assert leaving(compile_context(small), all_but_last=True) == gone
@@ -244,7 +244,7 @@ def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: 
 def test_with_only_one_exchange_there_is_nothing_to_make_room_of(
     agent: Agent, model: FakeOpenAI
 ) -> None:
-    said(agent, "user", "Hello")
+    add_message(agent, "user", "Hello")
     run = Run.start(agent, "Compact now", "k", Run.Kind.COMPACTION)
     loop.run_agent(run.pk)
     run.refresh_from_db()
@@ -253,8 +253,8 @@ def test_with_only_one_exchange_there_is_nothing_to_make_room_of(
 
 def test_a_tool_call_is_part_of_the_transcript_that_is_summarised(agent: Agent) -> None:
     call = {"id": "a", "name": "core_memory_append", "arguments": '{"label": "human"}'}
-    asked = said(agent, "assistant", "", tool_calls=[call])
-    returned = said(agent, "tool", "Done.", tool_call_id="a")
+    asked = add_message(agent, "assistant", "", tool_calls=[call])
+    returned = add_message(agent, "tool", "Done.", tool_call_id="a")
     assert list(compaction.transcript([asked, returned])) == [
         'Agent called core_memory_append: {"label": "human"}',
         "Tool returned: Done.",

@@ -15,6 +15,7 @@ from agents.models import Agent, Block, Message
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
 from tests.conftest import Ask
 from tests.support.addresses import everything
+from tests.support.conversation import add_message
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
 COMPILED = (
@@ -26,14 +27,6 @@ COMPILED = (
 def messages_of(agent: Agent) -> list[dict[str, Any]]:
     body: dict[str, Any] = json.loads(compile_context(agent).body("m"))
     return list(body["messages"])
-
-
-def said(agent: Agent, role: str, content: str = "", **more: Any) -> Message:
-    """A message as it is stored, without anybody having run."""
-    agent.message_count += 1
-    return Message.objects.create(
-        agent=agent, role=role, content=content, number=agent.message_count, **more
-    )
 
 
 def test_the_default_template_is_exact() -> None:
@@ -98,22 +91,22 @@ def test_the_system_message_is_prompt_then_memory_then_metadata(agent: Agent) ->
 
 
 def test_a_call_that_was_never_answered_is_sent_with_a_return_that_says_so(agent: Agent) -> None:
-    said(agent, "user", "Hello")
+    add_message(agent, "user", "Hello")
     two = [{"id": name, "name": "core_memory_append", "arguments": "{}"} for name in ("a", "b")]
-    said(agent, "assistant", tool_calls=two)
-    said(agent, "tool", "Done.", tool_call_id="b")
-    said(agent, "tool", "Whose?", tool_call_id="z")
+    add_message(agent, "assistant", tool_calls=two)
+    add_message(agent, "tool", "Done.", tool_call_id="b")
+    add_message(agent, "tool", "Whose?", tool_call_id="z")
     assert [m["role"] for m in messages_of(agent)][2:] == ["assistant", "tool", "tool"]
-    said(agent, "user", "Still there?")
+    add_message(agent, "user", "Still there?")
     sent = messages_of(agent)[2:]
     assert [m.get("tool_call_id") for m in sent] == [None, "b", "a", None]
     assert sent[2]["content"] == "No return is known."
 
 
 def test_what_was_broken_off_is_not_sent_and_what_was_stopped_is(agent: Agent) -> None:
-    said(agent, "user", "Hello")
-    said(agent, "assistant", "Hel", status=Message.Status.BROKEN)
-    said(agent, "assistant", "Hello, B", status=Message.Status.STOPPED)
+    add_message(agent, "user", "Hello")
+    add_message(agent, "assistant", "Hel", status=Message.Status.BROKEN)
+    add_message(agent, "assistant", "Hello, B", status=Message.Status.STOPPED)
     assert [m["content"] for m in messages_of(agent)[1:]] == ["Hello", "Hello, B"]
 
 

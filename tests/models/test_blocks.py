@@ -19,7 +19,7 @@ from agents.models import (
     Run,
     Step,
 )
-from tests.conftest import made
+from tests.conftest import edit_of
 from tests.support.stored import kinds, stored
 
 
@@ -189,14 +189,14 @@ def test_each_write_is_a_version_and_a_row_of_the_ledger(
 
 def test_a_ledger_outlives_its_editor(human: Block, bob: User) -> None:
     BlockShare.share(human, bob, can_write=True)
-    edit = made(human.append("x", by=Editor.person(bob)))
+    edit = edit_of(human.append("x", by=Editor.person(bob)))
     bob.delete()
     edit.refresh_from_db()
     assert (edit.user, edit.editor_name) == (None, "bob")
 
 
 def test_a_version_is_written_once(human: Block, by: Editor) -> None:
-    edit = made(human.append("x", by=by))
+    edit = edit_of(human.append("x", by=by))
     with pytest.raises(IntegrityError), transaction.atomic():
         BlockEdit.objects.create(block=human, version=edit.version, editor_kind="x")
 
@@ -210,7 +210,7 @@ def test_an_edit_is_in_the_log_of_every_agent_that_holds_the_block(
     others = [Agent.objects.create(owner=alice, name=f"Agent {n}") for n in range(3)]
     for other in others[:2]:
         other.attach(human)
-    edit = made(human.append("Likes pie", by=by))
+    edit = edit_of(human.append("Likes pie", by=by))
     for holder in (agent, *others[:2]):
         event = holder.events.latest("seq")
         assert (event.kind, event.data) == (

@@ -12,7 +12,7 @@ from django.urls import reverse
 from agents.models import Agent, Block, Editor
 from agents.models.share import BlockShare
 from agents.pages.history import EDITS_A_PAGE
-from tests.conftest import made
+from tests.conftest import edit_of
 from tests.support.ledger import edits_in, entry_in, shown, step_of, written
 
 # -- the list of edits -----------------------------------------------------------------------------
@@ -23,9 +23,9 @@ def test_all_edits_of_the_agents_blocks_newest_first(
 ) -> None:
     persona = agent.block("persona")
     assert persona
-    first = made(human.append("Likes pie", by=by))
+    first = edit_of(human.append("Likes pie", by=by))
     step = step_of(agent, 3)
-    second = made(persona.append("Be kind.", by=Editor.agent(step, "call-1")))
+    second = edit_of(persona.append("Be kind.", by=Editor.agent(step, "call-1")))
     html = shown(web, agent)
     assert edits_in(html) == [second.pk, first.pk]
     assert "human version 1 current" in entry_in(html, first)
@@ -39,7 +39,7 @@ def test_the_edits_of_one_block(agent: Agent, human: Block, by: Editor, web: Cli
     persona = agent.block("persona")
     assert persona
     persona.append("Be kind.", by=by)
-    edit = made(human.append("Likes pie", by=by))
+    edit = edit_of(human.append("Likes pie", by=by))
     assert edits_in(shown(web, agent, block=human.pk)) == [edit.pk]
 
 
@@ -54,7 +54,7 @@ def test_the_edits_of_one_block(agent: Agent, human: Block, by: Editor, web: Cli
 def test_who_wrote_and_from_where(
     kind: str, words: str, agent: Agent, human: Block, alice: User, web: Client
 ) -> None:
-    edit = made(human.append("Likes pie", by=Editor.person(alice, kind)))
+    edit = edit_of(human.append("Likes pie", by=Editor.person(alice, kind)))
     assert words in entry_in(shown(web, agent), edit)
 
 
@@ -67,7 +67,7 @@ def test_a_step_of_another_agent_is_led_to_where_it_may_be_seen(
         BlockShare.share(human, bob, can_write=True)
     planner.attach(human)
     step = step_of(planner, 4)
-    edit = made(human.append("Likes pie", by=Editor.agent(step, "call-1")))
+    edit = edit_of(human.append("Likes pie", by=Editor.agent(step, "call-1")))
     html = shown(web, agent)
     assert "by Planner · step 4" in entry_in(html, edit)
     address = f"{reverse('agent', args=[planner.pk])}?step={step.pk}#step-{step.pk}"
@@ -79,7 +79,7 @@ def test_a_step_of_another_agent_is_led_to_where_it_may_be_seen(
 
 def test_an_entry_shows_the_changed_lines_word_by_word(human: Block, by: Editor) -> None:
     human.set_value("Name: Bob\nCity: Riga\nLikes: pie", by=by)
-    edit = made(human.set_value("Name: Bob\nCity: Oslo\nLikes: pie\nAge: 40", by=by))
+    edit = edit_of(human.set_value("Name: Bob\nCity: Oslo\nLikes: pie\nAge: 40", by=by))
     said = [[tuple(piece) for piece in pieces] for pieces in edit.hunks()]
     assert said == [
         [("same", "City: "), ("removed", "Riga"), ("added", "Oslo")],
@@ -94,7 +94,7 @@ def test_lines_with_little_in_common_are_shown_whole(
     before: str, after: str, human: Block, by: Editor
 ) -> None:
     human.set_value(f"Name: Bob\n{before}", by=by)
-    edit = made(human.set_value(f"Name: Bob\n{after}", by=by))
+    edit = edit_of(human.set_value(f"Name: Bob\n{after}", by=by))
     (pieces,) = edit.hunks()
     said = [tuple(piece) for piece in pieces if piece.kind != "same"]
     assert said == [("removed", before), ("added", after)]
@@ -103,15 +103,15 @@ def test_lines_with_little_in_common_are_shown_whole(
 def test_what_undid_and_redid_what_is_said_and_the_buttons_follow(
     agent: Agent, human: Block, by: Editor, web: Client
 ) -> None:
-    edit = made(human.append("Likes pie", by=by))
+    edit = edit_of(human.append("Likes pie", by=by))
     assert "Undo" in entry_in(shown(web, agent), edit)
-    undo = made(human.undo(edit, by=by))
+    undo = edit_of(human.undo(edit, by=by))
     html = shown(web, agent)
     assert "undone by version 2" in entry_in(html, edit)
     assert "Redo" in entry_in(html, edit)
     assert "undoes version 1" in entry_in(html, undo)
     assert "Redo" in entry_in(html, undo)
-    redo = made(human.undo(undo, by=by))
+    redo = edit_of(human.undo(undo, by=by))
     html = shown(web, agent)
     assert "redoes version 1" in entry_in(html, redo)
     assert "Undo" in entry_in(html, redo)
@@ -123,7 +123,7 @@ def test_what_undid_and_redid_what_is_said_and_the_buttons_follow(
 def test_pressing_redo_on_an_edit_that_was_undone_brings_it_back(
     agent: Agent, human: Block, by: Editor, web: Client
 ) -> None:
-    edit = made(human.append("Likes pie", by=by))
+    edit = edit_of(human.append("Likes pie", by=by))
     human.undo(edit, by=by)
     html = shown(web, agent)
     button = re.search(rf'id="undo-{edit.pk}"\s+hx-post="([^"]+)"', html)
@@ -216,7 +216,7 @@ def test_blocks_of_others_and_blocks_let_go_are_not_in_it(
     agent: Agent, human: Block, by: Editor, web: Client, alice: User
 ) -> None:
     stray = Block.objects.create(owner=alice, label="stray")
-    edit = made(stray.append("Hello", by=by))
+    edit = edit_of(stray.append("Hello", by=by))
     human.append("Likes pie", by=by)
     agent.detach(human)
     assert edits_in(shown(web, agent)) == []

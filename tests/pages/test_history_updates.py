@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from agents.models import Agent, Block, Editor
 from agents.pages.history import EDITS_A_PAGE
-from tests.conftest import made
+from tests.conftest import edit_of
 from tests.support.ledger import edits_in, entry_in, shown, written
 
 
@@ -29,8 +29,8 @@ def test_new_edits_come_with_those_they_changed(
     agent: Agent, human: Block, by: Editor, web: Client
 ) -> None:
     edits = written(human, 5, by)
-    undo = made(human.undo(edits[4], by=by))
-    restore = made(human.restore(2, by=by))
+    undo = edit_of(human.undo(edits[4], by=by))
+    restore = edit_of(human.restore(2, by=by))
     html = since(web, agent, after=edits[4].pk).content.decode()
     parts = re.findall(r'<hx-partial hx-target="([^"]+)"', html)
     assert parts == ["#edits", f"#edit-{edits[4].pk}", f"#edit-{edits[1].pk}", "#newer-edits"]
@@ -43,7 +43,7 @@ def test_a_list_of_the_past_is_told_only_what_became_of_its_own(
     agent: Agent, human: Block, by: Editor, web: Client
 ) -> None:
     edits = written(human, 3, by)
-    undo = made(human.undo(edits[2], by=by))
+    undo = edit_of(human.undo(edits[2], by=by))
     html = since(web, agent, after=edits[2].pk, past=1).content.decode()
     assert undo.pk not in edits_in(html)
     assert edits[2].pk in edits_in(html)

@@ -8,8 +8,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, Block, BlockEdit, Editor
-from tests.conftest import made
-from tests.support.ledger import shown, told, written
+from tests.conftest import edit_of
+from tests.support.ledger import lines_by_version, shown, written
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_page_of_a_long_ledger_takes_as_many_queries_as_one_of_a_short(
         return len(captured)
 
     written(human, 40, by)
-    human.undo(made(human.edits.first()), by=by)
+    human.undo(edit_of(human.edits.first()), by=by)
     few = queries()
     human.edits.all().delete()
     request.getfixturevalue("long_ledger")
@@ -60,7 +60,7 @@ def test_the_history_is_read_by_its_indexes(
     """No scan of the ledger and no sorting of its texts."""
     with CaptureQueriesContext(connection) as captured:
         shown(web, agent)
-        shown(web, agent, edit=made(long_ledger.edits.get(version=10)).pk)
+        shown(web, agent, edit=edit_of(long_ledger.edits.get(version=10)).pk)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE agents_blockedit")
         for query in captured:
@@ -75,5 +75,5 @@ def test_the_history_is_read_by_its_indexes(
 
 def test_blame_of_a_long_ledger_looks_at_as_much_as_it_must(long_ledger: Block) -> None:
     with CaptureQueriesContext(connection) as captured:
-        assert told(long_ledger) == [("Count: 5000", 5000)]
+        assert lines_by_version(long_ledger) == [("Count: 5000", 5000)]
     assert len(captured) <= 2

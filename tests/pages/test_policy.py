@@ -93,7 +93,7 @@ def all_addresses(agent: Agent) -> dict[str, str]:
 
 
 @pytest.fixture
-def said(own: Agent, ask: Ask, model: FakeOpenAI) -> None:
+def nasty_conversation(own: Agent, ask: Ask, model: FakeOpenAI) -> None:
     """A conversation with nasty words in every place."""
     append = ("core_memory_append", {"label": "human", "content": NASTY})
     model.script(
@@ -137,7 +137,7 @@ def noting_writes() -> Iterator[list[str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("accounts", [False, True])
 def test_every_page_keeps_to_the_policy_and_looking_at_it_writes_nothing(
-    accounts: bool, own: Agent, said: None, settings: Any, subtests: pytest.Subtests
+    accounts: bool, own: Agent, nasty_conversation: None, settings: Any, subtests: pytest.Subtests
 ) -> None:
     own.refresh_from_db()
     found = all_addresses(own)

@@ -43,7 +43,7 @@ def human(agent: Agent) -> Block:
     return block
 
 
-def said(run: Run) -> list[str]:
+def answers_of(run: Run) -> list[str]:
     return [m.content for m in run.messages.filter(role="assistant", status="complete")]
 
 
@@ -59,7 +59,7 @@ def test_text_ends_the_turn(model: FakeOpenAI, ask: Ask) -> None:
     model.script(text("Hello, Bob."))
     run = ask("Hi")
     assert (run.status, run.reason) == ("done", "end_turn")
-    assert said(run) == ["Hello, Bob."]
+    assert answers_of(run) == ["Hello, Bob."]
     assert [m["role"] for m in model.requests[0]["messages"]] == ["system", "user"]
 
 
@@ -162,14 +162,14 @@ def test_passing_trouble_is_tried_again(trouble: Any, model: FakeOpenAI, ask: As
     model.script(trouble, text("Hello."))
     run = ask()
     assert run.status == "done"
-    assert said(run) == ["Hello."]
+    assert answers_of(run) == ["Hello."]
     assert len(model.requests) == 2
 
 
 def test_an_endpoint_may_say_anything_when_it_fails(model: FakeOpenAI, ask: Ask) -> None:
     model.script(status(500, message="Sorry \0 " + "x" * 2000), text("Hello."))
     run = ask()
-    assert said(run) == ["Hello."]
+    assert answers_of(run) == ["Hello."]
     assert "Sorry \ufffd xxx" in run.steps.get(status="failed").error
 
 
@@ -179,7 +179,7 @@ def test_a_model_that_falls_silent_is_asked_again(
     settings.MODEL_TIMEOUT = 0.3
     model.script(stall("Hel"), text("Hello."))
     run = ask()
-    assert said(run) == ["Hello."]
+    assert answers_of(run) == ["Hello."]
     assert run.messages.get(status="broken").content == "Hel"
     assert "sent nothing for 0.3 s" in run.steps.get(status="failed").error
 
@@ -232,7 +232,7 @@ def test_a_fault_in_a_step_is_said_and_the_draft_put_aside(
     assert run.status == "failed"
     assert "memoryweb itself failed (ZeroDivisionError)" in run.error
     assert [m.status for m in run.messages.filter(role="assistant")] == ["broken"]
-    assert said(ask("Still there?")) == ["Here again."]
+    assert answers_of(ask("Still there?")) == ["Here again."]
 
 
 def test_a_failed_run_goes_on_after_retry(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
@@ -241,7 +241,7 @@ def test_a_failed_run_goes_on_after_retry(model: FakeOpenAI, agent: Agent, ask: 
     assert run.retry()
     loop.run_agent(run.pk)
     run.refresh_from_db()
-    assert (run.status, said(run)) == ("done", ["Here I am."])
+    assert (run.status, answers_of(run)) == ("done", ["Here I am."])
     assert run.messages.filter(role="user").count() == 1
     assert not model.refused
 

@@ -196,17 +196,17 @@ def answered(path: str, pieces: Iterator[bytes], length: int | None = None) -> t
     return sent[0]["status"], sent[1]["body"].decode()
 
 
-def pieces(count: int) -> Iterator[bytes]:
+def megabytes(count: int) -> Iterator[bytes]:
     return (b"x" * MEGABYTE for _ in range(count))
 
 
 def test_any_server_refuses_by_length_and_on_the_way() -> None:
     status, words = answered("/v1/agents/", iter([]), length=20 * MEGABYTE)
     assert (status, words[:45]) == (413, '{"detail": "The request has 20.0 MB; 10 MB is')
-    assert answered("/agents/new/", pieces(11))[0] == 413
-    assert answered("/agents/new/", pieces(10)) == (200, "Fine.")
-    assert answered("/agents/import/", pieces(51)) == (200, "Fine.")
-    assert answered("/agents/import/", pieces(52))[0] == 413
+    assert answered("/agents/new/", megabytes(11))[0] == 413
+    assert answered("/agents/new/", megabytes(10)) == (200, "Fine.")
+    assert answered("/agents/import/", megabytes(51)) == (200, "Fine.")
+    assert answered("/agents/import/", megabytes(52))[0] == 413
 
 
 def test_any_server_refuses_what_comes_too_slowly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def check_ledger(server: MemoryWeb) -> None:
     assert not server.rows("SELECT id FROM agents_message WHERE status = 'draft'")
 
 
-def said(server: MemoryWeb, agent: str) -> list[tuple[str, str]]:
+def exchanged(server: MemoryWeb, agent: str) -> list[tuple[str, str]]:
     """What the person said, and what the agent answered in full, in order."""
     sql = (
         "SELECT role, content FROM agents_message WHERE agent_id = ? AND content != ''"
@@ -100,7 +100,7 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
     for (agent,) in agents:
         assert [status for _, status in server.runs(agent)] == ["done"]
         assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
-        assert [role for role, _ in said(server, agent)] == ["user", "assistant"]
+        assert [role for role, _ in exchanged(server, agent)] == ["user", "assistant"]
     check_ledger(server)
 
 
@@ -111,7 +111,7 @@ def test_after_a_kill_all_that_waits_is_answered_in_order_and_nothing_done_is_do
     with server.page(idle) as page:
         key = page.send(INTRODUCTION)
         eventually(lambda: server.is_idle(idle))
-    before, seq = said(server, idle), server.last_seq(idle)
+    before, seq = exchanged(server, idle), server.last_seq(idle)
     gate = gated(text("Once upon a time there was a server."))
     model.script(gate, text("Once more."), notes_two_facts, notes_two_facts, text("Bye."))
     with server.page(busy) as page:
@@ -125,7 +125,7 @@ def test_after_a_kill_all_that_waits_is_answered_in_order_and_nothing_done_is_do
 
     server.start()
     eventually(lambda: server.is_idle(busy))
-    assert said(server, busy) == [
+    assert exchanged(server, busy) == [
         ("user", "Tell me a story"),
         ("assistant", "Once more."),
         ("user", INTRODUCTION),
@@ -140,7 +140,7 @@ def test_after_a_kill_all_that_waits_is_answered_in_order_and_nothing_done_is_do
     asked = len(model.requests)
     with server.page(idle, after=seq) as page:
         page.send(INTRODUCTION, key)  # the page never heard "accepted"
-        assert said(server, idle) == before
+        assert exchanged(server, idle) == before
         assert len(model.requests) == asked
         model.script(text("Still here."))
         page.send("Are you there?")
@@ -160,4 +160,4 @@ def test_an_interrupted_server_does_not_wait_for_a_silent_model(
     server.interrupt(within=10)
     server.start()
     eventually(lambda: server.is_idle(agent))
-    assert said(server, agent)[-1] == ("assistant", "Here I am again.")
+    assert exchanged(server, agent)[-1] == ("assistant", "Here I am again.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.models import Agent, Message
 
 
-def said(agent: Agent, role: str, content: str = "", **more: object) -> Message:
+def add_message(agent: Agent, role: str, content: str = "", **more: object) -> Message:
     """A message as it is stored, without anybody having run."""
     agent.message_count += 1
     agent.save()
@@ -16,5 +16,5 @@ def said(agent: Agent, role: str, content: str = "", **more: object) -> Message:
 
 def talk(agent: Agent, exchanges: int, length: int = 230) -> None:
     for number in range(exchanges):
-        said(agent, "user", f"Question {number}: " + "x" * length)
-        said(agent, "assistant", f"Answer {number}: " + "y" * length)
+        add_message(agent, "user", f"Question {number}: " + "x" * length)
+        add_message(agent, "assistant", f"Answer {number}: " + "y" * length)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from agents.ledger.blame import blame
 from agents.models import Agent, Block, BlockEdit, Editor, Run, Step
-from tests.conftest import made
+from tests.conftest import edit_of
 
 
 def step_of(agent: Agent, number: int = 1) -> Step:
@@ -21,7 +21,7 @@ def step_of(agent: Agent, number: int = 1) -> Step:
 
 def written(block: Block, count: int, by: Editor) -> list[BlockEdit]:
     """So many edits, each of which says its number."""
-    return [made(block.set_value(f"Count: {n}", by=by)) for n in range(1, count + 1)]
+    return [edit_of(block.set_value(f"Count: {n}", by=by)) for n in range(1, count + 1)]
 
 
 def shown(web: Client, agent: Agent, name: str = "history", **query: Any) -> str:
@@ -34,7 +34,7 @@ def edits_in(html: str) -> list[int]:
     return [int(pk) for pk in re.findall(r'<li class="edit [^>]*id="edit-(\d+)"', html)]
 
 
-def told(block: Block) -> list[tuple[str, int]]:
+def lines_by_version(block: Block) -> list[tuple[str, int]]:
     """Each line and the version that wrote it; 0 is the first value."""
     return [(line.text, line.edit.version if line.edit else 0) for line in blame(block).lines]
 

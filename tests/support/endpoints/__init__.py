@@ -96,7 +96,7 @@ class At:
         self.requests.append(body)
         self.raw_bodies.append(request.content)
         stream = self._script.popleft() if self._script else self.default
-        content = pieces(self.said(stream, body), stream.pieces)
+        content = in_parts(self.answer_bytes(stream, body), stream.pieces)
         headers = {"Content-Type": "text/event-stream"}
         return httpx2.Response(200, headers=headers, content=content, request=request)
 
@@ -128,7 +128,7 @@ class At:
         """Signatures it made, and the one that stands for calls of other models'."""
         return {*self.signatures, "skip_thought_signature_validator"}
 
-    def said(self, stream: Stream, body: Body) -> bytes:
+    def answer_bytes(self, stream: Stream, body: Body) -> bytes:
         """An answer as bytes, with what this server adds to every answer."""
         if stream.raw:
             return stream.raw
@@ -219,7 +219,7 @@ CORRUPTED = "Corrupted thought signature."  # Antigravity-Manager 970, 9router 4
 DONE = b"data: [DONE]\n\n"
 
 
-async def pieces(data: bytes, size: int) -> AsyncIterator[bytes]:
+async def in_parts(data: bytes, size: int) -> AsyncIterator[bytes]:
     """Bytes as they arrive."""
     for start in range(0, len(data), size or len(data)):
         yield data[start : start + (size or len(data))]
