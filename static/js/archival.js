@@ -1,10 +1,12 @@
 // The Archival tab: what its list shows stands in the address and in the tags that are ticked, and
 // the keyboard stays where it was when an editor closes.
 (() => {
-  let asking = false; // something was typed or ticked whose list has not come yet
+  let changes = 0, asked = 0, answered = 0; // how often something was typed or ticked; of these, how many a request and a list know of
+  const asking = () => changes !== answered;
   let missed = ""; // what happened meanwhile, which that list may not know of: the kind of event
-  document.addEventListener("input", (event) => { if (event.target.closest("#archival-search")) asking = true; });
-  document.addEventListener("memoryweb:event", ({ detail }) => { if (asking && detail.kind === "archival_changed") missed = detail.kind; });
+  document.addEventListener("input", (event) => { if (event.target.closest("#archival-search")) changes++; });
+  document.addEventListener("htmx:before:request", (event) => { if (event.target.id === "archival-search") asked = changes; });
+  document.addEventListener("memoryweb:event", ({ detail }) => { if (asking() && detail.kind === "archival_changed") missed = detail.kind; });
 
   const follow = (found, panel) => {
     const query = new URLSearchParams(found.dataset.query);
@@ -28,11 +30,11 @@
     const panel = found?.closest("[role=tabpanel]");
     if (!panel || panel.hidden) return;
     if (target === found) {
-      asking = false;
+      answered = asked;
       if (missed) document.dispatchEvent(new CustomEvent("memoryweb:event", { detail: { kind: missed } }));
       missed = "";
     }
-    if (!asking && found.dataset.query !== undefined) follow(found, panel);
+    if (!asking() && found.dataset.query !== undefined) follow(found, panel);
     const closed = target instanceof Element && target.matches(".block-editor:empty");
     if (closed && document.activeElement === document.body) target.closest(".kept")?.focus();
   });

@@ -83,6 +83,27 @@ def test_tags_narrow_the_list_by_the_keyboard(chat: Chat, agent: str, server: Me
     expect(passages(page)).to_have_count(2)
 
 
+def test_a_tag_that_is_ticked_while_a_search_is_under_way_stays_ticked(
+    chat: Chat, agent: str, server: MemoryWeb
+) -> None:
+    put_away(server, agent, "Rex", "pets, dogs")
+    put_away(server, agent, "Tom", "pets, cats")
+    page = chat(agent)
+    tab(page, "Archival").click()
+    cats = archival(page).get_by_role("checkbox", name="cats")
+
+    def tick_first(route: Route) -> None:
+        response = route.fetch()
+        cats.check()
+        route.fulfill(response=response)
+
+    page.route(re.compile(r"/archival/\?.*tag=dogs$"), tick_first)
+    archival(page).get_by_role("checkbox", name="dogs").check()
+    expect(page).to_have_url(re.compile("tags=(dogs%2C\\+cats|cats%2C\\+dogs)"))
+    expect(cats).to_be_checked()
+    expect(passages(page)).to_have_count(2)
+
+
 def test_results_stay_under_the_reader_and_can_be_searched_again(
     chat: Chat, agent: str, server: MemoryWeb
 ) -> None:
