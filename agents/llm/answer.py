@@ -151,7 +151,7 @@ class Answer:
         if self.calls:
             return
         self.content, written = written_calls(self.content, names)
-        self.calls = [Call(name=name, arguments=storable(given)) for name, given in written]
+        self.calls = [Call(name=name, arguments=storable(arguments)) for name, arguments in written]
         self.as_text = bool(written)
 
     def split(self) -> None:

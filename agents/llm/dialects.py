@@ -33,7 +33,7 @@ class Dialect:
     # Sent back as they came: "extra_content", also with a stand-in where another model made a call
     # ("extra_content_always") or for all ("stand_in"), "reasoning_details", or "no".
     signatures: str = "no"
-    signer: str = ""  # address and model whose signatures may be sent back: each takes its own
+    signer: str = ""  # address and model whose signatures may be sent back: each accepts its own
     stream_options: bool = True
     tool_choice: bool = True  # whether a call may be demanded
     limit: str = "max_tokens"  # what the limit of an answer is called

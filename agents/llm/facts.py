@@ -36,7 +36,7 @@ _learning = threading.RLock()
 
 
 def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
-    """The form in which a model at an endpoint takes requests.
+    """The form in which a model at an endpoint accepts requests.
 
     The operator's settings come first, then what was learned, then what is known by name.
     """
@@ -112,7 +112,7 @@ def _facts(endpoint: Endpoint, model: str) -> Facts:
     with _learning:
         facts = _known.setdefault(key, Facts())
         row = EndpointFacts.objects.filter(base_url=key[0], model=key[1]).first()
-        row = row or EndpointFacts()  # it was deleted, so that it is learned anew
+        row = row or EndpointFacts()  # an administrator deleted it: learn it again
         facts.dialect, facts.window, facts.server_words = row.dialect, row.window, row.said
         facts.read_at = time.monotonic()
     return facts

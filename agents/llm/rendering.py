@@ -92,7 +92,7 @@ class Rendering:
             self._add_person(stored)
 
     def finished(self, *, asks: bool = True) -> list[Sent]:
-        """All, every call answered; if it `asks`, with an end that the strictest endpoint takes."""
+        """All, every call answered; if it `asks`, ending as the strictest endpoint wants it."""
         whole = self.copy()
         number = self.sent[-1].number if self.sent else 0
         whole._answer_all(number)
@@ -204,12 +204,12 @@ def rendered(messages: Iterable[Stored], dialect: Dialect) -> list[Sent]:
 
 
 def sendable_name(name: str) -> str:
-    """A tool's name as every endpoint takes it: up to 64 of `[a-zA-Z0-9_-]`."""
+    """A tool's name as every endpoint accepts it: up to 64 of `[a-zA-Z0-9_-]`."""
     return NOT_IN_NAMES.sub("_", name)[:LONGEST_NAME] or "unnamed"
 
 
 def sendable_arguments(text: str) -> str:
-    """Arguments as every endpoint takes them: the text of a JSON object.
+    """Arguments as every endpoint accepts them: the text of a JSON object.
 
     Anything else is shown to the model as it is, so that the model sees its mistake.
     """

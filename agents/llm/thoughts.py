@@ -28,7 +28,7 @@ class Delta(NamedTuple):
 
 
 class ThoughtSplitter:
-    """Takes text in as it comes; gives what is thought and what is said."""
+    """Splits text, as it comes, into thought and answer."""
 
     def __init__(self) -> None:
         self.held = ""  # what may be the beginning of a tag
@@ -36,7 +36,7 @@ class ThoughtSplitter:
         self.answering = False
 
     def take(self, text: str) -> list[Delta]:
-        """The pieces that are sure by now."""
+        """The pieces that are certain by now."""
         deltas: list[Delta] = []
         self.held += text
         while self.held and not self.answering:

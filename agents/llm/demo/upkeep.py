@@ -41,8 +41,9 @@ def reflection(turn: Turn) -> Reply:
         if not value.startswith(("[", "{")) and (new := without_repeats(value)) != value:
             whole = turn.call("memory_rethink", label, new)
             calls.append(whole or turn.call("core_memory_replace", label, value, new))
-    made = tuple(filter(None, calls))
-    return Reply("" if made else "My memory is in order: nothing had to be changed.", made)
+    rewrites = tuple(filter(None, calls))
+    in_order = "My memory is in order: nothing had to be changed."
+    return Reply("" if rewrites else in_order, rewrites)
 
 
 def without_repeats(value: str) -> str:
