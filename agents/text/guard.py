@@ -26,6 +26,7 @@ class Guard:
     def __init__(self, tags: Collection[str], headings: Collection[str] = ()) -> None:
         tag = rf"{GAP}(?:/{GAP})?+(?:(?:{_any(tags)})(?![\w.-])|{COUNTED})"
         line = rf"[ \t]*+(?:{'|'.join(map(_heading, headings)) or NEVER})"
+        self._has_headings = bool(headings)  # without any, no line has to be looked at
         self._tag = _compiled(rf"<(?={tag})|&(?=(?:amp;)*+lt;{tag})")
         self._line = _compiled(rf"{BREAKS}(?=\\*+{line})")
         self._kept_tag = _compiled(rf"&lt;(?={tag})|&amp;(?=(?:amp;)*+lt;{tag})")
@@ -34,11 +35,11 @@ class Guard:
     def over(self, text: str) -> str:
         """A text that cannot be taken for the marks."""
         text = self._tag.sub(lambda found: "&lt;" if found[0] == "<" else "&amp;", text)
-        return self._line.sub(r"\\", text)
+        return self._line.sub(r"\\", text) if self._has_headings else text
 
     def taken_back(self, text: str) -> str:
         """The text that `over` was given."""
-        text = self._kept_line.sub("", text)
+        text = self._kept_line.sub("", text) if self._has_headings else text
         return self._kept_tag.sub(lambda found: "<" if found[0] == "&lt;" else "&", text)
 
 
