@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import api, processes
-from bench.cast import FULL, LONG, MANY, PAGE, SHORT, Cast
+from bench.cast import FEW_LINES, FULL, LONG, MANY, MANY_BLOCKS, MANY_LINES, PAGE, SHORT, Cast
 from bench.client import Page, RawClient, Timing
 from bench.processes import BenchError, Server
 
@@ -81,11 +81,11 @@ async def measure(server: Server, raw: RawClient, cast: Cast, samples: int) -> l
     idle = Row("memory, idle after one page view", "MB", [server.memory()], aim=120)
     rows = [
         *await one_step(server, raw, cast, samples),
-        await two_steps(server, raw, cast, samples),
+        *await two_steps(server, raw, cast, samples),
     ]
     rows += [*await histories(server, cast, samples), await compactions(server, cast)]
     rows += page(server, cast)
-    rows += [await throughput(server, raw, cast, samples), idle]
+    rows += [*await throughput(server, raw, cast, samples), idle]
     rows.append(Row("memory, after all of this", "MB", [server.memory()]))
     return rows
 
@@ -101,28 +101,47 @@ async def one_step(server: Server, raw: RawClient, cast: Cast, samples: int) -> 
         Row("message of one step", "ms", took(timings), aim=12, raw=took(theirs)),
         Row("first content behind the model", "ms", behind(timings), aim=10, raw=behind(theirs)),
     ]
-    if before is not None and after is not None:
+    if before is not None and after is not None:  # the processor's time
         rows.append(Row("server's CPU for a step", "ms", [(after - before) * 1000 / len(timings)]))
     return rows
 
 
-async def two_steps(server: Server, raw: RawClient, cast: Cast, samples: int) -> Row:
-    async with Page(server, cast.editor) as editor:
-        timings = (await repeat(editor.edit, WARM_UP + samples))[WARM_UP:]
+async def two_steps(server: Server, raw: RawClient, cast: Cast, samples: int) -> list[Row]:
+    """A memory edit and a reply; in turn with one step, and in larger memories."""
+    async with pages(server, [cast.editor, cast.lines, cast.blocks]) as (editor, lines, blocks):
+        actions = [editor.edit, editor.say, lines.edit, blocks.edit]
+        both, single, long, many = await in_turn(actions, samples)
     theirs = await repeat(raw.edit, samples)
-    return Row("memory edit and reply (two steps)", "ms", took(timings), aim=25, raw=took(theirs))
+    base = statistics.median(both)
+    over_one, over_few, over_two = (
+        statistics.median(above) / below
+        for above, below in ((both, statistics.median(single)), (long, base), (many, base))
+    )
+    return [
+        Row("memory edit and reply (two steps)", "ms", both, aim=25, raw=took(theirs)),
+        Row("ratio of two steps to one", "×", [over_one], aim=2.2),
+        Row(f"ratio, {MANY_LINES:,} lines in the block to {FEW_LINES}", "×", [over_few], aim=1.2),
+        Row(f"ratio, {MANY_BLOCKS} blocks to 2", "×", [over_two], aim=1.2),
+    ]
+
+
+async def in_turn(
+    actions: Sequence[Callable[[], Awaitable[Timing]]], samples: int
+) -> list[list[float]]:
+    """Milliseconds of each action, taken in turn so that noise meets all alike."""
+    for action in actions:
+        await repeat(action, WARM_UP)
+    rounds: list[list[float]] = []
+    until = time.monotonic() + 2 * MOST_SECONDS
+    while len(rounds) < samples and (len(rounds) < FEWEST or time.monotonic() < until):
+        rounds.append([(await action()).took for action in actions])
+    return [list(column) for column in zip(*rounds, strict=True)]
 
 
 async def histories(server: Server, cast: Cast, samples: int) -> list[Row]:
     """A step after few and after many stored messages, in turn, so that noise meets all alike."""
     async with pages(server, [cast.short, cast.long, cast.lean]) as talkers:
-        for talker in talkers:
-            await repeat(talker.say, WARM_UP)
-        rounds: list[list[float]] = []
-        until = time.monotonic() + 2 * MOST_SECONDS
-        while len(rounds) < samples and (len(rounds) < FEWEST or time.monotonic() < until):
-            rounds.append([(await talker.say()).took for talker in talkers])
-    short, long, lean = (list(column) for column in zip(*rounds, strict=True))
+        short, long, lean = await in_turn([talker.say for talker in talkers], samples)
     base = statistics.median(short)
     ratio, alike = statistics.median(long) / base, statistics.median(lean) / base
     return [
@@ -155,13 +174,18 @@ def page(server: Server, cast: Cast) -> list[Row]:
     ]
 
 
-async def throughput(server: Server, raw: RawClient, cast: Cast, samples: int) -> Row:
-    """Messages a second that several agents answer at the same time."""
+async def throughput(server: Server, raw: RawClient, cast: Cast, samples: int) -> list[Row]:
+    """Messages a second that several agents answer at once, and what each leaves behind."""
     async with pages(server, cast.many) as talkers:
         await rate(talkers, 2)
+        before = server.stored()
         ours = await rate(talkers, samples)
+        left = (server.stored() - before) / (samples * MANY) / 1e3
     theirs = await rate([raw] * MANY, samples)
-    return Row(f"{MANY} agents at once", "/s", [ours], aim=100, least=True, raw=[theirs])
+    return [
+        Row(f"{MANY} agents at once", "/s", [ours], aim=100, least=True, raw=[theirs]),
+        Row("in the database, a message and its answer", "kB", [left], aim=4),
+    ]
 
 
 async def rate(talkers: Sequence[Talker], each: int) -> float:
@@ -222,7 +246,7 @@ async def run(samples: int) -> list[Row]:
         cast = processes.make_cast(settings)
         raw = RawClient(url, cast.request)
         try:
-            with processes.server(settings, data / "server.log") as server:
+            with processes.server(settings, data) as server:
                 return await measure(server, raw, cast, samples)
         finally:
             await raw.close()

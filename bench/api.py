@@ -117,7 +117,7 @@ def filled(agents: int, messages: int) -> Iterator[tuple[Server, str]]:
             check=True,
             timeout=FILL_SECONDS,
         )
-        with processes.server(settings, data / "server.log") as server:
+        with processes.server(settings, data) as server:
             yield server, told.stdout.decode().strip()
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agents.models import Agent
 
 SHORT, LONG, PAGE = 10, 10_000, 5_000  # stored messages
+FEW_LINES, MANY_LINES, MANY_BLOCKS = 10, 1_000, 40  # of a core memory that is edited
 FULL = 300  # stored messages, all in a window that they fill
 FULL_WINDOW = 16_000  # tokens
 FULL_AGENTS = 10
@@ -34,7 +35,9 @@ class Cast:
     """Ids of agents, and the request that the first of them would send, without its message."""
 
     alone: str = ""
-    editor: str = ""
+    editor: str = ""  # whose block has few lines
+    lines: str = ""  # whose block has many
+    blocks: str = ""  # who has many blocks
     short: str = ""
     long: str = ""
     lean: str = ""  # with as many messages as `long`, and as few in its context as `short`
@@ -51,7 +54,9 @@ def make() -> Cast:
     alone = make_agent("Alone")
     return Cast(
         alone=str(alone.pk),
-        editor=str(make_agent("Editor").pk),
+        editor=str(make_editor("Editor", FEW_LINES).pk),
+        lines=str(make_editor("Lines", MANY_LINES).pk),
+        blocks=str(make_editor("Blocks", FEW_LINES, MANY_BLOCKS).pk),
         short=str(make_agent("Short", SHORT).pk),
         long=str(make_agent("Long", LONG).pk),
         lean=str(make_agent("Lean", LONG, in_context=SHORT).pk),
@@ -75,6 +80,25 @@ def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> A
         write_history(agent, messages // 2)
     if in_context is not None:
         Agent.objects.filter(pk=agent.pk).update(context_from=messages - in_context + 1)
+    return agent
+
+
+def make_editor(name: str, lines: int, blocks: int = 2) -> Agent:
+    """An agent whose block `human` has so many lines, and that has so many blocks."""
+    from agents.models import Block, Editor
+
+    agent = make_agent(name)
+    human = agent.block("human")
+    assert human
+    human.configure(limit=200_000)
+    by = Editor.person(agent.owner)
+    human.set_value(
+        "\n".join(f"Fact {n}: plot {n} of the garden is dug" for n in range(lines)), by=by
+    )
+    for number in range(blocks - 2):
+        value = f"What is known of topic {number}. " * 10
+        block = Block.objects.create(owner=agent.owner, label=f"topic_{number}", value=value)
+        agent.attach(block)
     return agent
 
 

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from typing import Any
 
 from bench.cast import Cast
 from bench.stub import MODEL
+from memoryweb.data_folder import DATABASE
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30.0
@@ -94,8 +96,8 @@ def search(data: Path, samples: int, vectors: bool) -> list[Any]:
 class Server:
     """`manage.py serve` as a child process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
-        self.process, self.port = process, port
+    def __init__(self, process: subprocess.Popen[bytes], port: int, data: Path) -> None:
+        self.process, self.port, self.data = process, port, data
         self.address = f"127.0.0.1:{port}"
 
     def get(self, path: str) -> bytes:
@@ -116,6 +118,15 @@ class Server:
         told = subprocess.check_output(["ps", "-o", "rss=", "-p", str(self.process.pid)])
         return int(told) * 1024 / 1e6
 
+    def stored(self) -> int:
+        """Bytes that the database takes, without what is free in it."""
+        with contextlib.closing(sqlite3.connect(self.data / DATABASE)) as connection:
+            pages = [
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count", "page_size")
+            ]
+        return int((pages[0] - pages[1]) * pages[2])
+
     def cpu_seconds(self) -> float | None:
         """Processor time it has used; None where there is no /proc."""
         try:
@@ -127,8 +138,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(settings: dict[str, str], log: Path) -> Iterator[Server]:
-    """The server, when it answers."""
+def server(settings: dict[str, str], data: Path) -> Iterator[Server]:
+    """The server on the data in a folder, when it answers."""
+    log = data / "server.log"
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -141,7 +153,7 @@ def server(settings: dict[str, str], log: Path) -> Iterator[Server]:
         )
     try:
         wait_until_up(process, port, log)
-        yield Server(process, port)
+        yield Server(process, port, data)
     finally:
         stop(process)
 
