@@ -12,6 +12,7 @@ from agents.llm import ModelError, resolve
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
 from agents.models import Agent, AgentTag, Block, Identity, Message, Run, Tool
+from agents.models.core_memories import core_memories
 from agents.tools.rules import on_the_wire
 
 from . import ids
@@ -112,7 +113,7 @@ def details(agents: Sequence[Agent]) -> list[AgentDetails]:
         return []
     names = {name for agent in agents for name in agent.tools} - built_in_tools().keys()
     own = own_tools(agents[0].owner_id, names)
-    blocks, tags = Agent.core_memories(agents), AgentTag.of(agents)
+    blocks, tags = core_memories(agents), AgentTag.of(agents)
     identities = identities_of(agents)
     return [
         AgentDetails(agent, blocks[agent.pk], own, tags[agent.pk], identities[agent.pk])

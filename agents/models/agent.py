@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from .block import Block
 from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
-from .prepared_sql import find, insert, insert_all, key, keys, read, update, values
+from .prepared_sql import find, insert, insert_all, key, read, update, values
 from .run import Run, begin_next
 from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
@@ -232,19 +232,6 @@ class Agent(models.Model):
         """A block it holds; None where it does not hold it."""
         held = read(Block, f"{HELD} AND agents_block.id = %s", key(self), key(Block(pk=pk)))
         return held[0] if held else None
-
-    @classmethod
-    def core_memories(cls, agents: Sequence[Agent]) -> dict[UUID, list[Block]]:
-        """The blocks of several agents, by the agent's key, each in the order the model sees."""
-        among, pks = keys(agents)
-        where = f"WHERE agent_id IN {among}"
-        links = values(Attachment, ("agent_id", "block_id"), f"{where} ORDER BY position, id", *pks)
-        held = f"WHERE id IN (SELECT block_id FROM agents_attachment {where})"
-        blocks = {block.pk: block for block in read(Block, held, *pks)}
-        memories: dict[UUID, list[Block]] = {agent.pk: [] for agent in agents}
-        for agent_pk, block_pk in links:
-            memories[agent_pk].append(blocks[block_pk])
-        return memories
 
     def block(self, label: str) -> Block | None:
         rows = read(Block, f"{HELD} AND held.label = %s", key(self), label)

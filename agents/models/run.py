@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
 from django.utils import timezone
-from django.utils.functional import cached_property
 
 from .event import Event, advance
 from .lease import Leased
@@ -17,39 +15,15 @@ from .limits import check_queue
 from .message import Message, checked, storable
 from .prepared_sql import insert, read, update, values
 from .prepared_sql import key as key_of
+from .run_contents import RunContents
+from .run_queryset import RunQuerySet
 from .signals import run_ended, run_ready
 
 if TYPE_CHECKING:
     from .agent import Agent
-    from .block_edit import BlockEdit
-    from .compaction import Compaction
-    from .editing import Editor
-    from .step import Step
 
 
-class RunQuerySet(models.QuerySet["Run"]):
-    def running(self) -> Self:
-        return self.filter(status=Run.Status.RUNNING)
-
-    def queued(self) -> Self:
-        return self.filter(status=Run.Status.QUEUED).order_by("pk")
-
-    def shown(self) -> Self:
-        """The runs of a transcript, with all that is drawn of them."""
-        return (
-            self.exclude(status=Run.Status.QUEUED)
-            .order_by("pk")
-            .prefetch_related(
-                "messages",
-                "compactions",
-                "steps__messages",
-                "steps__block_edits__block",
-                "steps__approvals__decided_by",
-            )
-        )
-
-
-class Run(Leased):
+class Run(Leased, RunContents):
     """A message of a person, from the moment it is accepted until it is answered.
 
     One run at a time goes on for each agent; the others wait, in order.
@@ -282,24 +256,7 @@ class Run(Leased):
         run_ready.send(Run, run=self)
         return True
 
-    @classmethod
-    def last_end(cls, agent: Agent) -> tuple[datetime | None, str]:
-        """When and why the agent's newest run ended that has begun."""
-        newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
-        found = values(cls, ("finished_at", "reason"), newest, key_of(agent))
-        return (found[0][0], found[0][1]) if found else (None, "")
-
-    # -- what was said and done in it ------------------------------------------------------------
-
-    @cached_property
-    def message_list(self) -> list[Message]:
-        """The run's messages in order."""
-        return list(self.messages.all())
-
-    @property
-    def opening(self) -> list[Message]:
-        """What was said before its first step, as the transcript shows it."""
-        return [row for row in self.message_list if row.step_id is None and not row.internal]
+    # -- what kind of run it is ------------------------------------------------------------------
 
     @property
     def speaks_by_tool(self) -> bool:
@@ -311,57 +268,17 @@ class Run(Leased):
         """Its own key if what is said in it is no part of the conversation."""
         return self.pk if self.kind == self.Kind.REFLECTION else None
 
-    @cached_property
-    def step_list(self) -> list[Step]:
-        """The run's steps in order."""
-        return list(self.steps.all())
-
-    @cached_property
-    def compaction_list(self) -> list[Compaction]:
-        """The run's compactions in order."""
-        return list(self.compactions.all())
-
-    def parts(self) -> list[Step | Compaction]:
-        """Steps and compactions as they followed on each other."""
-        if not self.compaction_list:
-            return list(self.step_list)
-        parts: list[tuple[datetime, Step | Compaction]]
-        parts = [(compaction.created_at, compaction) for compaction in self.compaction_list]
-        parts += [(step.started_at, step) for step in self.step_list]
-        return [part for _, part in sorted(parts, key=itemgetter(0))]
-
-    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
-        super().refresh_from_db(*args, **kwargs)
-        for kept in ("message_list", "step_list", "compaction_list"):
-            self.__dict__.pop(kept, None)
-
-    def edits(self) -> list[BlockEdit]:
-        """What its tool calls wrote to blocks, in order."""
-        return [edit for step in self.step_list for edit in step.edit_list]
-
-    @transaction.atomic
-    def undo_edits(self, *, by: Editor) -> None:
-        """Take back all it wrote to memory, the newest first; MemoryRefusal where one cannot be."""
-        edits = [e for step in self.steps.all() for e in step.block_edits.select_related("block")]
-        for edit in sorted(edits, key=lambda edit: -edit.pk):
-            edit.block.undo(edit, by=by)
-
-    def called(self) -> list[str]:
-        """The tools it has called with success, in order."""
-        return [name for step in self.step_list for name in step.called()]
-
     @property
     def step_limit(self) -> int:
         """After so many steps it ends."""
         return min(self.most_steps or self.agent.max_steps, self.agent.max_steps)
 
-    def answered_steps(self) -> int:
-        """How many steps the model answered; a call that failed is none."""
-        return sum(step.status != "failed" for step in self.step_list)
-
-    def tokens(self) -> int:
-        """Tokens the endpoint reported for the run, both ways."""
-        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.step_list)
+    @classmethod
+    def last_end(cls, agent: Agent) -> tuple[datetime | None, str]:
+        """When and why the agent's newest run ended that has begun."""
+        newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
+        found = values(cls, ("finished_at", "reason"), newest, key_of(agent))
+        return (found[0][0], found[0][1]) if found else (None, "")
 
 
 def begin_next(agent: Agent) -> None:

@@ -21,7 +21,8 @@ from django.db.models import Exists, OuterRef, Q
 from agents.models import Agent, Approval, Run
 from agents.models.database_errors import unavailable
 from agents.models.lease import silent_since
-from agents.models.run import RunQuerySet, begin_next
+from agents.models.run import begin_next
+from agents.models.run_queryset import RunQuerySet
 
 from .loop import run_agent
 

@@ -1,0 +1,88 @@
+"""What was said and done in a run: its messages, steps, edits and compactions, each read once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from django.db import models, transaction
+from django.utils.functional import cached_property
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+    from .block_edit import BlockEdit
+    from .compaction import Compaction
+    from .editing import Editor
+    from .message import Message
+    from .step import Step
+
+
+class RunContents(models.Model):
+    """The lists of a run in memory; the loop keeps them up to date (`agents/runs/work.py`)."""
+
+    if TYPE_CHECKING:
+        messages: RelatedManager[Message]
+        steps: RelatedManager[Step]
+        compactions: RelatedManager[Compaction]
+
+    class Meta:
+        abstract = True
+
+    @cached_property
+    def message_list(self) -> list[Message]:
+        """The run's messages in order."""
+        return list(self.messages.all())
+
+    @property
+    def opening(self) -> list[Message]:
+        """What was said before its first step, as the transcript shows it."""
+        return [row for row in self.message_list if row.step_id is None and not row.internal]
+
+    @cached_property
+    def step_list(self) -> list[Step]:
+        """The run's steps in order."""
+        return list(self.steps.all())
+
+    @cached_property
+    def compaction_list(self) -> list[Compaction]:
+        """The run's compactions in order."""
+        return list(self.compactions.all())
+
+    def parts(self) -> list[Step | Compaction]:
+        """Steps and compactions as they followed on each other."""
+        if not self.compaction_list:
+            return list(self.step_list)
+        parts: list[tuple[datetime, Step | Compaction]]
+        parts = [(compaction.created_at, compaction) for compaction in self.compaction_list]
+        parts += [(step.started_at, step) for step in self.step_list]
+        return [part for _, part in sorted(parts, key=itemgetter(0))]
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        super().refresh_from_db(*args, **kwargs)
+        for kept in ("message_list", "step_list", "compaction_list"):
+            self.__dict__.pop(kept, None)
+
+    def edits(self) -> list[BlockEdit]:
+        """What its tool calls wrote to blocks, in order."""
+        return [edit for step in self.step_list for edit in step.edit_list]
+
+    @transaction.atomic
+    def undo_edits(self, *, by: Editor) -> None:
+        """Take back all it wrote to memory, the newest first; MemoryRefusal where one cannot be."""
+        edits = [e for step in self.steps.all() for e in step.block_edits.select_related("block")]
+        for edit in sorted(edits, key=lambda edit: -edit.pk):
+            edit.block.undo(edit, by=by)
+
+    def called(self) -> list[str]:
+        """The tools it has called with success, in order."""
+        return [name for step in self.step_list for name in step.called()]
+
+    def answered_steps(self) -> int:
+        """How many steps the model answered; a call that failed is none."""
+        return sum(step.status != "failed" for step in self.step_list)
+
+    def tokens(self) -> int:
+        """Tokens the endpoint reported for the run, both ways."""
+        return sum((s.prompt_tokens or 0) + (s.completion_tokens or 0) for s in self.step_list)
