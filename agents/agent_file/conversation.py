@@ -240,10 +240,36 @@ def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
     A return without its call is dropped; a call without its return gets one that says so. A call
     whose id cannot be sent, or is used twice, gets another one; these are returned as well.
     """
+    ids = CallIds()
+    turns, lost = with_returns(lines, ids)
+    ordered: list[Line] = []
+    added = 0
+    for line, returns in turns:
+        ordered.append(line)
+        for call_id, answer in returns.items():
+            if answer is None and line.is_sent:
+                added += 1
+                answer = Line("", Message.Role.TOOL, line.at, NO_RETURN, call_id=call_id)
+                answer.is_error, answer.run, answer.step = True, line.run, line.step
+            if answer:
+                ordered.append(answer)
+    if lost:
+        notes.add(f"{count(lost, 'tool return')} answered no call in the file: left out.")
+    if added:
+        notes.add(f"{count(added, 'tool call')} had no return: one that says so was added.")
+    if ids.changed:
+        notes.add(
+            f"{count(len(ids.changed), 'tool call')} got another id here: endpoints accept only"
+            " short ids of letters and digits, each of them once."
+        )
+    return ordered, ids.changed
+
+
+def with_returns(lines: list[Line], ids: CallIds) -> tuple[list[tuple[Line, Returns]], int]:
+    """Each message with the returns of its calls, by the calls' ids; how many answer no call."""
     turns: list[tuple[Line, Returns]] = []
     waiting: dict[str, tuple[Returns, str]] = {}
-    ids = CallIds()
-    lost = made = 0
+    lost = 0
     for line in lines:
         if line.role != Message.Role.TOOL:
             returns: Returns = {}
@@ -257,23 +283,4 @@ def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
             asked[line.call_id] = line
         else:
             lost += 1
-    ordered: list[Line] = []
-    for line, returns in turns:
-        ordered.append(line)
-        for call_id, answer in returns.items():
-            if answer is None and line.is_sent:
-                made += 1
-                answer = Line("", Message.Role.TOOL, line.at, NO_RETURN, call_id=call_id)
-                answer.is_error, answer.run, answer.step = True, line.run, line.step
-            if answer:
-                ordered.append(answer)
-    if lost:
-        notes.add(f"{count(lost, 'tool return')} answered no call in the file: left out.")
-    if made:
-        notes.add(f"{count(made, 'tool call')} had no return: one that says so was added.")
-    if ids.changed:
-        notes.add(
-            f"{count(len(ids.changed), 'tool call')} got another id here: endpoints accept only"
-            " short ids of letters and digits, each of them once."
-        )
-    return ordered, ids.changed
+    return turns, lost

@@ -124,6 +124,20 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
     return compile_blocks(blocks, template, agent.owner_id)
 
 
+def memory_fields(agent: Agent) -> dict[str, Any]:
+    """Fields of a `Context`: core memory, and what it was compiled of."""
+    blocks = agent.core_memory()
+    texts = texts_of(blocks, agent.owner_id)
+    template = template_of(agent.prompt_template, agent.memory_class)
+    compiled = compile_texts(texts, template)
+    return {
+        "core_memory": compiled,
+        "blocks": blocks,
+        "block_texts": texts,
+        "template": template,
+    }
+
+
 def compile_context(
     agent: Agent,
     window: int | None = None,
@@ -142,9 +156,6 @@ def compile_context(
     one, if not as the agent's tools have it; `dialect` the form its endpoint takes;
     `asks` that it is sent as it is, and not looked at.
     """
-    blocks = agent.core_memory()
-    texts = texts_of(blocks, agent.owner_id)
-    template = template_of(agent.prompt_template, agent.memory_class)
     counts = agent.message_count, agent.passage_count
     compaction = Compaction.newest(agent)
     offered = offered or Offered(list(of_agent(agent).values()))
@@ -154,14 +165,11 @@ def compile_context(
     demanded = tools and offered.bound and dialect.tool_choice
     context = Context(
         prompt=agent.system_prompt,
-        core_memory=compile_texts(texts, template),
+        **memory_fields(agent),
         metadata=metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",
         history=context_messages(agent, dialect, internal, asks=asks),
-        blocks=blocks,
-        block_texts=texts,
-        template=template,
         counts=counts,
         window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,

@@ -132,6 +132,13 @@ def after_change(known: Repeats, before: str, after: str, lines: list[str]) -> R
     for index in range(first, len(lines)):
         if index not in repeats and index not in unknown:
             others.add(index, lines[index])
+    look_up(unknown, others, lines, repeats)
+    return dict(sorted(repeats.items()))
+
+
+def look_up(unknown: set[int], others: DistinctLines, lines: list[str], repeats: Repeats) -> None:
+    """Find what each unknown line repeats, if any; lines that repeated a later one are looked up
+    again."""
     while unknown:
         index = min(unknown)
         unknown.remove(index)
@@ -144,4 +151,3 @@ def after_change(known: Repeats, before: str, after: str, lines: list[str]) -> R
             del repeats[later]
             unknown.add(later)
         others.add(index, lines[index])
-    return dict(sorted(repeats.items()))
