@@ -100,8 +100,8 @@ block_page = [
     path("history/", block_pages.history, name="block_history"),
     path("history/<int:version>/restore/", block_pages.restore, name="block_version_restore"),
     path("delete/", block_pages.delete, name="block_delete"),
-    path("shares/", shares.share, name="share_give"),
-    path("shares/<int:share_id>/take-back/", shares.stop_sharing, name="share_take_back"),
+    path("shares/", shares.share, name="share_add"),
+    path("shares/<int:share_id>/stop/", shares.stop_sharing, name="share_stop"),
 ]
 tool = [
     path("", custom_tools.edit, name="tool"),

@@ -152,10 +152,10 @@ def ask(
             run.renew_or_stop()
     finally:
         call.close()
-    told = call.answer.content.strip()
-    if not told:
+    summary = call.answer.content.strip()
+    if not summary:
         raise ModelError(f"{endpoint} gave no summary.")
-    return shortened(told, context.longest_summary)
+    return shortened(summary, context.longest_summary)
 
 
 def summarise_again(run: Run, context: Context, endpoint: Endpoint, model: str) -> bool:

@@ -46,10 +46,10 @@ def spoken_text(content: str, tool_calls: list[dict[str, str]]) -> str:
     for call in tool_calls:
         if call.get("name") == "send_message":
             try:
-                told = json.loads(call["arguments"])["message"]
+                text = json.loads(call["arguments"])["message"]
             except (ValueError, LookupError, TypeError, RecursionError):
                 continue
-            parts.append(told if isinstance(told, str) else "")
+            parts.append(text if isinstance(text, str) else "")
     return storable("\n".join(filter(None, parts)))
 
 

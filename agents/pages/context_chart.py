@@ -160,7 +160,7 @@ class StepBar(NamedTuple):
     prompt: float
     completion: float
     cost: float
-    told: str
+    summary: str
 
 
 class Level(NamedTuple):
@@ -234,7 +234,7 @@ def chart(agent: Agent) -> Chart | None:
             prompt=round(100 * step.prompt / tops, 3),
             completion=round(100 * step.completion / (most or 1), 3),
             cost=round(100 * costs[index] / (dearest or 1), 3),
-            told=step_summary(step),
+            summary=step_summary(step),
         )
         for index, step in enumerate(uses)
     ]

@@ -120,7 +120,7 @@ def source_context(form: ToolForm) -> dict[str, Any]:
         "line": form.line,
         "schema": schema,
         "schema_json": json.dumps(schema, indent=2, ensure_ascii=False),
-        "told": described(schema) if schema else None,
+        "tool": described(schema) if schema else None,
         "arguments": ArgumentsForm(schema, form.data) if schema else None,
         "renamed_from": form.named if schema and schema["name"] != form.named else "",
     }

@@ -20,7 +20,7 @@ from tests.support.pages import at, shown
 
 
 def give(client: Client, block: Block, to: str, access: str = "read") -> Any:
-    return client.post(at("share_give", block), {"username": to, "access": access})
+    return client.post(at("share_add", block), {"username": to, "access": access})
 
 
 def test_a_block_is_given_changed_and_taken_back(
@@ -35,7 +35,7 @@ def test_a_block_is_given_changed_and_taken_back(
     assert share.can_write
     assert "bob can read and write Make read-only" in shown(web.get(at("block", team)))
     bobs.attach(team)
-    web.post(at("share_take_back", team, share))
+    web.post(at("share_stop", team, share))
     assert not team.shares.exists()
     assert bobs.core_memory() == []
     assert "team" not in shown(bobs_web.get(at("blocks")))
@@ -80,7 +80,7 @@ def test_who_was_given_a_block_does_not_give_it_on(
     assert "carol" not in shown(bobs_web.get(at("block", team)))
     before = everything()
     assert give(bobs_web, team, "carol").status_code == 404
-    assert bobs_web.post(at("share_take_back", team, share)).status_code == 404
+    assert bobs_web.post(at("share_stop", team, share)).status_code == 404
     assert bobs_web.post(at("block_delete", team), {"sure": "1"}).status_code == 404
     assert everything() == before
 
@@ -89,7 +89,7 @@ def test_another_blocks_share_is_not_taken_back(
     web: Client, team: Block, human: Block, bob: User
 ) -> None:
     share = BlockShare.share(human, bob, can_write=True)
-    assert web.post(at("share_take_back", team, share)).status_code == 404
+    assert web.post(at("share_stop", team, share)).status_code == 404
     assert human.shares.exists()
 
 
@@ -120,8 +120,8 @@ def test_who_may_only_read_can_only_read(
 
 def of_block(block: Block) -> list[str]:
     names = ("block", "block_value", "block_configure", "block_history", "block_delete")
-    addresses = [at(name, block) for name in (*names, "share_give")]
-    return [*addresses, at("block_version_restore", block, 0), at("share_take_back", block, 1)]
+    addresses = [at(name, block) for name in (*names, "share_add")]
+    return [*addresses, at("block_version_restore", block, 0), at("share_stop", block, 1)]
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

@@ -70,7 +70,7 @@ def all_addresses(agent: Agent) -> dict[str, str]:
             continue
     block = agent.core_memory()[-1]
     rows = ("agent", "block", "blockedit", "message", "run", "step", "event", "passage", "tool")
-    for name in (*rows, "compaction", "approval", "blockshare", "part"):
+    for name in (*rows, "compaction", "approval", "blockshare", "requesttext"):
         found[f"admin list of {name}"] = reverse(f"admin:agents_{name}_changelist")
     found |= {
         "new password": reverse("account_reset_password_from_key", args=["1", "wrong-key"]),
