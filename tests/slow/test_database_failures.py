@@ -44,7 +44,7 @@ def test_a_run_goes_on_after_another_program_has_held_the_database(
             other.execute("BEGIN IMMEDIATE")
             gate.release(400)
             eventually(lambda: has_logged(server, "Run 1 broke off"))
-            eventually(lambda: has_logged(server, "A chore waits. The database is locked"))
+            eventually(lambda: has_logged(server, "A periodic task waits. The database is locked"))
             answer = server.post(f"/agents/{agent}/messages/", text="Are you there?", key="k")
             assert answer.status == 503
             assert answer.getheader("Retry-After") == "5"

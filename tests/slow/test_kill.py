@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,11 +50,12 @@ def check_ledger(server: MemoryWeb) -> None:
     blocks = server.rows("SELECT id, value, version FROM agents_block")
     for block, value, version in blocks:
         edits = server.rows(
-            "SELECT version, before, after FROM agents_blockedit WHERE block_id = ? ORDER BY id",
+            "SELECT version, first_value, after FROM agents_blockedit WHERE block_id = ?"
+            " ORDER BY id",
             block,
         )
         assert [number for number, _, _ in edits] == list(range(1, version + 1))
-        assert all(a[2] == b[1] for a, b in itertools.pairwise(edits))
+        assert [first is not None for _, first, _ in edits] == [n == 0 for n in range(version)]
         if edits:
             assert edits[-1][2] == value
     made = server.rows(
