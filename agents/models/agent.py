@@ -56,13 +56,13 @@ class Agent(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="After so many answered messages the agent goes over its memory by itself, 5 say."
-        " Empty: only when asked to.",
+        help_text="The agent reviews its memory each time it has answered this many messages, for"
+        " example 5. Empty: only when asked.",
     )
     max_steps = models.PositiveIntegerField(
         default=50,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="After so many model calls a run ends, even if it was not done.",
+        help_text="A run ends after this many model calls, even if the agent is not finished.",
     )
     context_window = models.PositiveIntegerField(
         null=True,

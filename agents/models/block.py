@@ -68,7 +68,7 @@ class Block(models.Model):
         help_text="A list or object is JSON, and no change may break it.",
     )
     schema = models.JSONField(
-        null=True, blank=True, help_text="A JSON Schema that a list or object has to fit."
+        null=True, blank=True, help_text="A JSON Schema that a list or object must match."
     )
     version = models.PositiveIntegerField(default=0, editable=False)
     name = models.CharField(max_length=200, blank=True, help_text="As a script named it.")

@@ -37,7 +37,7 @@ class BlockEdit(models.Model):
     block = models.ForeignKey("Block", models.CASCADE, related_name="edits", db_index=False)
     version = models.PositiveIntegerField()
     first_value = models.TextField(  # noqa: DJ001  (None: no first value; "": an empty one)
-        null=True, blank=True, help_text="What was there before, where no edit before it says."
+        null=True, blank=True, help_text="The value before, if no earlier edit holds it."
     )
     after = models.TextField(blank=True)
     undoes = models.ForeignKey("self", models.SET_NULL, null=True, blank=True)

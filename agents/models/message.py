@@ -121,7 +121,8 @@ class Message(Searchable):
         help_text="Not sent once the newest message has this number: a person left it out.",
     )
     internal = models.BooleanField(
-        default=False, help_text="Said in a run that is no part of the conversation."
+        default=False,
+        help_text="Said in a run that is not part of the conversation, such as a reflection.",
     )
     is_error = models.BooleanField(default=False)
     stdout = models.TextField(blank=True, help_text="What a custom tool printed.")

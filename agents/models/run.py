@@ -270,7 +270,7 @@ class Run(Leased, RunContents):
 
     @property
     def step_limit(self) -> int:
-        """After so many steps it ends."""
+        """The number of steps after which it ends."""
         return min(self.most_steps or self.agent.max_steps, self.agent.max_steps)
 
     @classmethod
