@@ -57,8 +57,7 @@ class Run(Leased, RunContents):
         FORKED = "forked", "up to here in the agent it was forked from"
         NO_ROOM = "no_room", "nothing can leave: only the last exchange is in the context"
 
-    # the indexes below begin with the agent: it needs none of its own
-    agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs", db_index=False)
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
     key = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()
