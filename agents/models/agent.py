@@ -237,6 +237,12 @@ class Agent(models.Model):
         rows = read(Block, f"{HELD} AND held.label = %s", key(self), label)
         return rows[0] if rows else None
 
+    def block_to_write(self, label: str) -> Block | None:
+        """The block of that label for one of its verbs, which reads it when it holds the row."""
+        held = "WHERE agent_id = %s AND label = %s"
+        rows = values(Attachment, ("block_id",), held, key(self), label)
+        return Block(pk=rows[0][0], label=label) if rows else None
+
     @transaction.atomic
     def attach(self, block: Block) -> None:
         """Hold a block, unless it is held already. MemoryRefusal where it was deleted or the owner

@@ -93,8 +93,8 @@ EDITING = (
 
 
 def block_of(caller: Caller, label: str) -> Block:
-    """The agent's block of that label; a refusal that names the labels there are."""
-    if block := caller.agent.block(label):
+    """The agent's block of that label, to be written; a refusal that names the labels there are."""
+    if block := caller.agent.block_to_write(label):
         return block
     labels = ", ".join(f"'{b.label}'" for b in caller.agent.core_memory()) or "none"
     raise MemoryRefusal(f"There is no block '{label}'. The blocks are: {labels}.")
