@@ -125,12 +125,13 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
 
 
 def memory_fields(agent: Agent) -> dict[str, Any]:
-    """Fields of a `Context`: core memory, and what it was compiled of."""
+    """Fields of a `Context`: the prompt, core memory, and what that was compiled of."""
     blocks = agent.core_memory()
     texts = texts_of(blocks, agent.owner_id)
     template = template_of(agent.prompt_template, agent.memory_class)
     compiled = compile_texts(texts, template)
     return {
+        "prompt": agent.system_prompt,
         "core_memory": compiled,
         "blocks": blocks,
         "block_texts": texts,
@@ -153,8 +154,7 @@ def compile_context(
     `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
     endpoint was found to take; `internal` a run whose messages are not part of the conversation (a
     reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
-    one, if not as the agent's tools have it; `dialect` the form its endpoint takes;
-    `asks` that it is sent as it is, and not looked at.
+    one, if not as its tools have it; `dialect` the form its endpoint takes; `asks`: it is sent now.
     """
     counts = agent.message_count, agent.passage_count
     compaction = Compaction.newest(agent)
@@ -164,7 +164,6 @@ def compile_context(
     window = agent.context_window or window or DEFAULT
     demanded = tools and offered.bound and dialect.tool_choice
     context = Context(
-        prompt=agent.system_prompt,
         **memory_fields(agent),
         metadata=metadata(METADATA, *counts),
         summary="",
