@@ -13,19 +13,22 @@ from .block_edit import BlockEdit
 def values_of(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """The values of blocks at versions, as `(id, version)` → value.
 
-    Version 0 is what a block began with: what its first edit found, or what it still holds.
+    A value is in the edit that left it, in the first edit after it where no ledger reaches back
+    further, or still in the block.
     """
     versions = set(versions)
-    values: dict[tuple[str, int], str] = {}
-    first = [block for block, version in versions if version == 0]
-    wanted = Q(pk__in=[])
+    blocks = {block for block, _ in versions}
+    asked = Q(first_value__isnull=False, block_id__in=blocks)
     for block, version in versions:
-        if version:
-            wanted |= Q(block_id=block, version=version)
-    for edit in BlockEdit.plain.filter(wanted):
+        asked |= Q(block_id=block, version=version)
+    values = {
+        (str(pk), version): value
+        for pk, version, value in Block.objects.filter(pk__in=blocks).values_list(
+            "pk", "version", "value"
+        )
+    }
+    for edit in BlockEdit.plain.filter(asked):
         values[str(edit.block_id), edit.version] = edit.after
-    for unwritten in Block.objects.filter(pk__in=first, version=0):
-        values[str(unwritten.pk), 0] = unwritten.value
-    for edit in BlockEdit.plain.filter(block_id__in=first, version=1):
-        values[str(edit.block_id), 0] = edit.before
+        if edit.first_value is not None:
+            values[str(edit.block_id), edit.version - 1] = edit.first_value
     return values

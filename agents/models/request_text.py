@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -45,8 +47,9 @@ class RequestText(models.Model):
     @classmethod
     def _keep(cls, agent: Agent, text: str) -> int:
         sha256 = sha256_of(text)
-        if stored := _stored.get((agent.pk, sha256)):
-            return stored
+        with _lock:
+            if stored := _stored.get((agent.pk, sha256)):
+                return stored
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO agents_requesttext (agent_id, sha256, text) VALUES (%s, %s, %s)"
@@ -55,7 +58,7 @@ class RequestText(models.Model):
                 (key(agent), sha256, text),
             )
             stored = int(cursor.fetchone()[0])
-        transaction.on_commit(lambda: _stored.__setitem__((agent.pk, sha256), stored))
+        transaction.on_commit(partial(_remember, (agent.pk, sha256), stored))
         return stored
 
     @classmethod
@@ -69,3 +72,9 @@ def sha256_of(text: str) -> str:
 
 
 _stored: LRUCache[tuple[UUID, str], int] = LRUCache(REMEMBERED)
+_lock = Lock()  # several runs read and write it at once
+
+
+def _remember(name: tuple[UUID, str], stored: int) -> None:
+    with _lock:
+        _stored[name] = stored

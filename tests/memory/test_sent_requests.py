@@ -145,3 +145,16 @@ def test_an_edit_leaves_its_value_behind_once(model: FakeOpenAI, agent: Agent, a
 
 def kept_texts() -> list[object]:
     return [*RequestText.objects.values_list("text"), *Step.objects.values_list("request")]
+
+
+def test_a_block_whose_ledger_does_not_reach_back_is_put_together_too(
+    model: FakeOpenAI, agent: Agent, ask: Ask
+) -> None:
+    Block.objects.filter(label="human").update(version=5)  # as in a fork of a block now deleted
+    ask("Hello")
+    assert all_proven(model)
+    human = agent.block("human")
+    assert human
+    human.set_value("Name: Zoe", by=Editor.person(agent.owner))
+    ask("And now?")
+    assert all_proven(model)
