@@ -20,7 +20,7 @@ from django.shortcuts import render
 
 from agents.live import publisher
 from agents.models import Agent, Block, Token, Tool
-from agents.models.prepared_sql import read
+from agents.models.people import user_named
 
 OWNER = "owner"
 INVISIBLE = re.compile("[\u115f\u1160]")  # Hangul fillers, which count as letters
@@ -33,8 +33,8 @@ WRITTEN_TOGETHER = (  # Japanese, Korean, Chinese with its phonetic letters
 
 def owner() -> User:
     """The one person of a server without accounts."""
-    if users := read(User, "WHERE username = %s", OWNER):
-        return users[0]
+    if user := user_named(OWNER):
+        return user
     administrator = {"is_staff": True, "is_superuser": True}
     return User.objects.get_or_create(username=OWNER, defaults=administrator)[0]
 

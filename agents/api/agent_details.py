@@ -11,8 +11,9 @@ from agents import tools as agent_tools
 from agents.llm import ModelError, resolve
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
-from agents.models import Agent, AgentTag, Block, Identity, Message, Run, Tool
+from agents.models import Agent, AgentTag, Block, Identity, Run, Tool
 from agents.models.core_memories import core_memories
+from agents.models.message_context import keys_in_context
 from agents.tools.rules import on_the_wire
 
 from . import ids
@@ -57,7 +58,7 @@ class AgentDetails:
     @property
     def message_ids(self) -> list[str]:
         """The messages in the context: the system message, then the oldest first."""
-        keys = Message.keys_in_context(self.agent, MOST_MESSAGES)
+        keys = keys_in_context(self.agent, MOST_MESSAGES)
         return [
             ids.system_message(self.agent.pk),
             *(ids.numbered("message", key) for key in keys),

@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 
 from agents.asyncio_bridge import in_thread
 from agents.models import Message, Run
-from agents.models.prepared_sql import find, read, values
 
 from . import ids
 from .errors import Refused, answer
@@ -36,7 +35,7 @@ from .ways_on import in_a_sentence
 
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # seconds until white space is sent: clients give up after 60 s of silence
-ANSWERS = "('assistant', 'tool')"
+ANSWERS = (Message.Role.ASSISTANT, Message.Role.TOOL)
 POLL = 0.05  # seconds, where a thread waits
 
 
@@ -62,14 +61,13 @@ def whole(request: HttpRequest, run: Run, options: MessageOptions) -> HttpRespon
 
 def outcome(run: Run, options: MessageOptions) -> dict[str, Any] | None:
     """The result of a run; None until it rests."""
-    statuses = values(Run, ("status",), "WHERE id = %s", run.pk)
-    if statuses and statuses[0][0] in NOT_ENDED:
+    if run.stored_status() in NOT_ENDED:
         return None
-    now = find(Run, run.pk)
+    now = Run.find(run.pk)
     if now is None:
         return {"error": "The run was deleted before it ended.", "run_id": None}
     now.agent = run.agent
-    rows = read(Message, f"WHERE run_id = %s AND role IN {ANSWERS} ORDER BY number", run.pk)
+    rows = [row for row in now.stored_messages() if row.role in ANSWERS]
     return {
         "messages": convert(rows, now.agent, options),
         "stop_reason": stopped(now),

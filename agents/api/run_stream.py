@@ -15,12 +15,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from agents.live import publisher
-from agents.models import Agent, Event, Message, Run, Step
-from agents.models.prepared_sql import find, read
+from agents.models import Agent, Event, Message, Run
+from agents.models.people import is_active
 from agents.tools import speaks_by_tool
 
 from . import ids
@@ -51,25 +50,20 @@ class Follower:
 
     def more(self) -> list[ApiMessage]:
         """What is new, with the end of the run if it has ended."""
-        run = find(Run, self.run_id)
-        if run is None or not self._may_read():  # the agent was reset, or deleted permanently
+        run = Run.find(self.run_id)
+        if run is None or not is_active(self.agent.owner_id):  # deleted, or disabled since then
             self.ended = True
             return []
         items = self._parts() if self.tokens else []
-        items += self._messages()
+        items += self._messages(run)
         if run.status not in NOT_ENDED:
             self.ended = True
             items += ending(run)
         return items
 
-    def _may_read(self) -> bool:
-        """Whether the agent's owner is still active: the request may be hours old."""
-        return bool(read(User, "WHERE id = %s AND is_active", self.agent.owner_id))
-
-    def _messages(self) -> list[ApiMessage]:
+    def _messages(self, run: Run) -> list[ApiMessage]:
         """The finished messages, up to the first that is not."""
-        later = "WHERE run_id = %s AND number > %s ORDER BY number"
-        rows = read(Message, later, self.run_id, self.number)
+        rows = run.stored_messages(self.number)
         draft = next((i for i, row in enumerate(rows) if row.status == row.Status.DRAFT), None)
         rows = [row for row in rows[:draft] if row.role in (row.Role.ASSISTANT, row.Role.TOOL)]
         self.conversion.prepare(rows)
@@ -148,7 +142,7 @@ def stopped(run: Run) -> ApiMessage:
 
 def usage(run: Run) -> ApiMessage:
     """The tokens that the endpoint reported, over all steps."""
-    steps = read(Step, "WHERE run_id = %s ORDER BY id", run.pk)
+    steps = run.stored_steps()
     prompt = sum(step.prompt_tokens or 0 for step in steps)
     completion = sum(step.completion_tokens or 0 for step in steps)
     return {

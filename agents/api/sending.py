@@ -9,8 +9,6 @@ from uuid import uuid4
 from django.http import HttpRequest
 
 from agents.models import Agent, Approval, Run
-from agents.models.prepared_sql import key as key_of
-from agents.models.prepared_sql import read
 
 from . import lookups
 from .content import checked_text, text_of
@@ -53,7 +51,7 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
 
 def refuse_if_undecided(agent: Agent) -> None:
     """409 if a person has to decide on a tool call first."""
-    if read(Run, "WHERE agent_id = %s AND status = 'waiting' LIMIT 1", key_of(agent)):
+    if Run.objects.waiting_for_approval(agent):
         raise conflict(
             "The agent waits for the approval of a tool call: send a message of type 'approval',"
             " or decide in the page."

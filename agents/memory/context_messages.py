@@ -14,21 +14,10 @@ from uuid import UUID
 
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.rendering import Rendering, Sent, Stored
-from agents.models import Agent, Message
-from agents.models.prepared_sql import key, values
+from agents.models import Agent
+from agents.models.message_context import internal_rows, rows_between, rows_since
 
 KEPT = 128  # histories; each at most about as large as a context window
-SAID = "status IN ('complete', 'stopped')"
-IN_CONTEXT = (
-    f"WHERE agent_id = %s AND number >= %s AND NOT internal AND {SAID} AND left_out IS NULL"
-    " ORDER BY number"
-)
-UP_TO = (
-    f"WHERE agent_id = %s AND number BETWEEN %s AND %s AND NOT internal AND {SAID}"
-    " AND (left_out IS NULL OR left_out > %s) ORDER BY number"
-)
-INTERNAL = f"WHERE run_id = %s AND number <= %s AND internal AND {SAID} ORDER BY number"
-FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra")
 
 
 class History:
@@ -43,14 +32,14 @@ class History:
     def read(self, agent: Agent) -> Rendering:
         """All there is by now, to go on with."""
         with self._reading:
-            rows = values(Message, FIELDS, IN_CONTEXT, key(agent), self.newest + 1)
+            rows = rows_since(agent, self.newest + 1)
             if rows:
                 self.newest = rows[-1][0]
             return add(self.rendering, rows).copy()
 
 
 def add(rendering: Rendering, rows: Iterable[Sequence[Any]]) -> Rendering:
-    """Take messages in, as rows of `FIELDS`."""
+    """Take messages in, as rows of `message_context.FIELDS`."""
     for row in rows:
         rendering.add(Stored(*row))
     return rendering
@@ -83,10 +72,5 @@ def messages_between(
 ) -> list[Sent]:
     """The messages that were in the context when `last` was the newest."""
     between = Rendering(dialect)
-    add(between, values(Message, FIELDS, UP_TO, key(agent), first, last, last))
+    add(between, rows_between(agent, first, last))
     return add(between, internal_rows(internal, last)).finished()
-
-
-def internal_rows(run: int | None, last: int) -> list[list[Any]]:
-    """The messages up to number `last` of a run that is not part of the conversation, as rows."""
-    return values(Message, FIELDS, INTERNAL, run, last) if run is not None else []

@@ -19,7 +19,7 @@ from .block import Block
 from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
-from .prepared_sql import find, insert, insert_all, key, read, update, values
+from .prepared_sql import PreparedRow, insert, insert_all, key, read, values
 from .run import Run, begin_next
 from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
-class Agent(models.Model):
+class Agent(PreparedRow):
     """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -123,7 +123,7 @@ class Agent(models.Model):
             memory_class=type(memory).__name__,
             **{"tools": memory.tools()} | settings,
         )
-        insert(agent)
+        agent.insert()
         for draft in memory.get_blocks():
             # what the database would refuse, `clean` has looked at
             draft.full_clean(exclude=["owner"], validate_unique=False, validate_constraints=False)
@@ -136,7 +136,7 @@ class Agent(models.Model):
     @classmethod
     def find_visible_to(cls, user: User | AnonymousUser, pk: UUID) -> Agent | None:
         """The agent of that id as `visible_to` has it, for what each message passes."""
-        agent = find(cls, pk)
+        agent = cls.find(pk)
         return agent if agent and (agent.owner_id, agent.deleted_at) == (user.pk, None) else None
 
     # -- the log -----------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class Agent(models.Model):
         now = max(size / tokens, 0.5)
         if self.bytes_per_token is None or abs(now / self.bytes_per_token - 1) > 0.01:
             self.bytes_per_token = now
-            update(self, "bytes_per_token")
+            self.update("bytes_per_token")
 
     def locked(self) -> Agent:
         """This agent's row, held until commit, as it is now."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
@@ -14,6 +15,10 @@ from agents.text.diff import Piece, hunks_changed, words_changed
 from agents.text.merge import without
 
 from .editing import MemoryRefusal
+from .prepared_sql import key
+
+if TYPE_CHECKING:
+    from .block import Block
 
 
 class LedgerManager(models.Manager["BlockEdit"]):
@@ -108,6 +113,26 @@ class BlockEdit(models.Model):
                 " or edit the block."
             )
         return left
+
+
+def edit_ids(
+    blocks: Sequence[Block], comparison: str, bound: int, order: str, limit: int
+) -> list[int]:
+    """Ids of some blocks' edits whose id compares so with the bound, in `order` ("ASC", "DESC").
+
+    Each block's own share first, or the database looks through the edits of all agents.
+    """
+    if not blocks:
+        return []
+    share = (
+        f"SELECT id FROM (SELECT id FROM agents_blockedit WHERE block_id = %s"
+        f" AND id {comparison} %s ORDER BY id {order} LIMIT {limit}) share"
+    )
+    shares = " UNION ALL ".join([share] * len(blocks))
+    with connection.cursor() as cursor:
+        parameters = [value for block in blocks for value in (key(block), bound)]
+        cursor.execute(f"{shares} ORDER BY 1 {order} LIMIT {limit}", parameters)
+        return [pk for (pk,) in cursor.fetchall()]
 
 
 def undos_of(blocks: Iterable[UUID]) -> dict[int, int]:

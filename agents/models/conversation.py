@@ -11,7 +11,6 @@ from django.utils import timezone
 from .agent import Agent
 from .event import Event
 from .message import Message, checked, storable
-from .prepared_sql import insert
 from .run import Run
 
 
@@ -25,11 +24,11 @@ def post_first_messages(agent: Agent, messages: Sequence[tuple[str, str]]) -> No
     now = timezone.now()
     run = Run(agent=agent, key="given", text=rows[-1].content, status=Run.Status.DONE)
     run.reason, run.started_at, run.finished_at = Run.Reason.GIVEN, now, now
-    insert(run)
+    run.insert()
     last = agent.record(Event.of(Event.Kind.RUN_CHANGED, run=run), messages=len(rows))
     for number, row in enumerate(rows, last - len(rows) + 1):
         row.run, row.number = run, number
-        insert(row)
+        row.insert()
 
 
 @transaction.atomic

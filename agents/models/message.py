@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -12,11 +12,8 @@ from django.utils.functional import cached_property
 
 from agents.text.json import pretty
 
-from .prepared_sql import key, values
+from .prepared_sql import PreparedRow
 from .searchable import Searchable, indexed, message_owner
-
-if TYPE_CHECKING:
-    from .agent import Agent
 
 LONGEST_MESSAGE = 100_000  # characters
 NO_TEXT = re.compile("[\0\ud800-\udfff]")  # NUL and halves of surrogate pairs
@@ -86,7 +83,7 @@ class ToolCall(NamedTuple):
         return storable(pretty(self.arguments))
 
 
-class Message(Searchable):
+class Message(PreparedRow, Searchable):
     """What somebody said. Numbers rise within the agent; a tool's message answers one call."""
 
     class Role(models.TextChoices):
@@ -157,18 +154,6 @@ class Message(Searchable):
             )
             for call in self.tool_calls
         ]
-
-    @classmethod
-    def keys_in_context(cls, agent: Agent, most: int) -> list[int]:
-        """The keys of the newest messages in an agent's context, the oldest first."""
-        if not agent.message_count:
-            return []
-        in_context = (
-            "WHERE agent_id = %s AND number >= %s AND NOT internal AND left_out IS NULL"
-            " AND status IN ('complete', 'stopped') ORDER BY number DESC LIMIT %s"
-        )
-        found = values(cls, ("id",), in_context, key(agent), agent.context_from, most)
-        return [pk for (pk,) in reversed(found)]
 
     # -- search ------------------------------------------------------------------------------
 

@@ -1,14 +1,15 @@
 """Rows read and written with statements that are built once.
 
 Django builds each statement anew, which takes several times as long as the database needs to carry
-it out. What every message passes (the verbs of the loop) uses these; everything else the ORM.
+it out. What every message passes (the verbs of the loop) uses these; everything else the ORM. Only
+models import this: the other rooms call methods of the rows, such as those of `PreparedRow`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -86,6 +87,26 @@ def keys(rows: Sequence[models.Model]) -> tuple[str, list[Any]]:
 def key(row: models.Model) -> Any:
     """A row's primary key as the database has it."""
     return row._meta.pk.get_db_prep_value(row.pk, _connection())
+
+
+class PreparedRow(models.Model):
+    """A row that the loop finds, stores and updates with these statements."""
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def find(cls, pk: Any) -> Self | None:
+        """The row with that key."""
+        return find(cls, pk)
+
+    def insert(self) -> None:
+        """Store the new row."""
+        insert(self)
+
+    def update(self, *names: str) -> None:
+        """Store these fields."""
+        update(self, *names)
 
 
 def _connection() -> BaseDatabaseWrapper:

@@ -13,8 +13,8 @@ from .event import Event, advance
 from .lease import Leased
 from .limits import check_queue
 from .message import Message, checked, storable
-from .prepared_sql import insert, read, update, values
 from .prepared_sql import key as key_of
+from .prepared_sql import read, values
 from .run_contents import RunContents
 from .run_queryset import RunQuerySet
 from .signals import run_ended, run_ready
@@ -122,7 +122,7 @@ class Run(Leased, RunContents):
         if read(cls, active, key_of(agent)):
             if kind != cls.Kind.REFLECTION:  # one waits at most, and may be due when a run ends
                 check_queue(cls.objects.queued().filter(agent=agent).count())
-            insert(run)
+            run.insert()
             agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
         else:
             run._begin()
@@ -152,16 +152,16 @@ class Run(Leased, RunContents):
         self.status, self.started_at = self.Status.RUNNING, timezone.now()
         self.activity = "Thinking"
         if self.pk:
-            update(self, "status", "started_at", "activity")
+            self.update("status", "started_at", "activity")
         else:
-            insert(self)
+            self.insert()
         posted = self._posted()
         began = Event.of(Event.Kind.RUN_BEGAN, run=self)
         last = self.agent.record(began, messages=len(posted))
         self.message_list, self.step_list, self.compaction_list = posted, [], []
         for number, message in enumerate(posted, last - len(posted) + 1):
             message.number = number
-            insert(message)
+            message.insert()
         run_ready.send(Run, run=self)
 
     def _posted(self) -> list[Message]:
@@ -200,7 +200,7 @@ class Run(Leased, RunContents):
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
         """Let nobody work on it until a person decides; where the run is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
-        update(self, "status", "activity", "seen_at")
+        self.update("status", "activity", "seen_at")
         self.agent.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
 
     def resume(self) -> None:
@@ -210,7 +210,7 @@ class Run(Leased, RunContents):
         self.status, self.seen_at, self.tries = self.Status.RUNNING, None, 0
         if not self.stop_requested:
             self.activity = "Thinking"
-        update(self, "status", "activity", "seen_at", "tries")
+        self.update("status", "activity", "seen_at", "tries")
         self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
         run_ready.send(Run, run=self)
 
@@ -227,7 +227,7 @@ class Run(Leased, RunContents):
             self.Reason.ERROR: self.Status.FAILED,
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
-        update(self, "reason", "error", "status", "finished_at", "activity")
+        self.update("reason", "error", "status", "finished_at", "activity")
         self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         begin_next(self.agent)
         run_ended.send(Run, run=self)

@@ -6,8 +6,12 @@ from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+from django.db import transaction
 from django.utils.functional import cached_property
+
+from .message import Message
+from .prepared_sql import PreparedRow, read, values
+from .step import Step
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -15,11 +19,9 @@ if TYPE_CHECKING:
     from .block_edit import BlockEdit
     from .compaction import Compaction
     from .editing import Editor
-    from .message import Message
-    from .step import Step
 
 
-class RunContents(models.Model):
+class RunContents(PreparedRow):
     """The lists of a run in memory; the loop keeps them up to date (`agents/runs/work.py`)."""
 
     if TYPE_CHECKING:
@@ -63,6 +65,23 @@ class RunContents(models.Model):
         super().refresh_from_db(*args, **kwargs)
         for kept in ("message_list", "step_list", "compaction_list"):
             self.__dict__.pop(kept, None)
+
+    # -- read anew, for a script that waits for the run ----------------------------------------
+
+    def stored_status(self) -> str | None:
+        """Its status as it is now; None where the run was deleted."""
+        rows = values(type(self), ("status",), "WHERE id = %s", self.pk)
+        return rows[0][0] if rows else None
+
+    def stored_steps(self) -> list[Step]:
+        """Its steps as they are now."""
+        return read(Step, "WHERE run_id = %s ORDER BY id", self.pk)
+
+    def stored_messages(self, after: int = -1) -> list[Message]:
+        """Its messages as they are now, those whose number is above `after`."""
+        return read(Message, "WHERE run_id = %s AND number > %s ORDER BY number", self.pk, after)
+
+    # -- what it did ---------------------------------------------------------------------------
 
     def edits(self) -> list[BlockEdit]:
         """What its tool calls wrote to blocks, in order."""

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Self
 
 from django.db import models
 
+from .prepared_sql import key, read
+
 if TYPE_CHECKING:
-    from .run import Run  # noqa: F401, names the rows
+    from .agent import Agent
+    from .run import Run
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -16,6 +19,11 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def queued(self) -> Self:
         return self.filter(status="queued").order_by("pk")
+
+    def waiting_for_approval(self, agent: Agent) -> Run | None:
+        """The agent's run that waits until a person approves a tool call."""
+        rows = read(self.model, "WHERE agent_id = %s AND status = 'waiting' LIMIT 1", key(agent))
+        return rows[0] if rows else None
 
     def shown(self) -> Self:
         """The runs of a transcript, with all that is drawn of them."""

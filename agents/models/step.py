@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from .block_edit import BlockEdit
 from .event import Event
 from .message import Message, ToolCall
-from .prepared_sql import update
+from .prepared_sql import PreparedRow
 
 if TYPE_CHECKING:
     from .approval import Approval
@@ -28,7 +28,7 @@ class Card(NamedTuple):
     approval: Approval | None
 
 
-class Step(models.Model):
+class Step(PreparedRow):
     """One model call: which model answered, how it ended, and why another step followed."""
 
     class Status(models.TextChoices):
@@ -130,8 +130,8 @@ class Step(models.Model):
 
     def store(self) -> None:
         """Store what may have changed since the step began."""
-        update(
-            self, "status", "prompt_tokens", "completion_tokens", "outcome", "error", "finished_at"
+        self.update(
+            "status", "prompt_tokens", "completion_tokens", "outcome", "error", "finished_at"
         )
 
     def end(self, outcome: str, reason: str = "", error: str = "") -> None:

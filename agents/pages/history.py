@@ -9,16 +9,14 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.ledger.blame import blame
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
-from agents.models.block_edit import taken_back_by, undos_of
+from agents.models.block_edit import edit_ids, taken_back_by, undos_of
 from agents.models.event import snapshot
-from agents.models.prepared_sql import key
 
 from .blocks import sentence
 from .request import Request, held_block, own_agent, query_number
@@ -71,28 +69,14 @@ class Ledger:
 
     def page(self, comparison: str = "<=", bound: int = NEWEST) -> list[int]:
         """Ids of the newest edits whose id compares so, one more than a page shows."""
-        return self._ids(comparison, bound, "DESC", EDITS_A_PAGE + 1)
-
-    def _ids(self, comparison: str, bound: int, order: str, most: int) -> list[int]:
-        """Each block's own share first, or the database looks through the edits of all agents."""
-        if not self.shown:
-            return []
-        share = (
-            f"SELECT id FROM (SELECT id FROM agents_blockedit WHERE block_id = %s"
-            f" AND id {comparison} %s ORDER BY id {order} LIMIT {most}) share"
-        )
-        shares = " UNION ALL ".join([share] * len(self.shown))
-        with connection.cursor() as cursor:
-            parameters = [value for block in self.shown for value in (key(block), bound)]
-            cursor.execute(f"{shares} ORDER BY 1 {order} LIMIT {most}", parameters)
-            return [pk for (pk,) in cursor.fetchall()]
+        return edit_ids(self.shown, comparison, bound, "DESC", EDITS_A_PAGE + 1)
 
     def start_for(self, edit_id: int) -> int | None:
         """The newest edit of the page that has an edit in its midst; None if that is the first."""
         newest = self.page()
         if edit_id in newest[:EDITS_A_PAGE]:
             return None
-        above = self._ids(">=", edit_id, "ASC", SHOWN_BEFORE + 1)
+        above = edit_ids(self.shown, ">=", edit_id, "ASC", SHOWN_BEFORE + 1)
         return above[-1] if edit_id in above else None
 
     def entries(self, ids: Iterable[int]) -> list[EditEntry]:

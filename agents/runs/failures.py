@@ -12,7 +12,6 @@ from agents.llm import Answer, ModelError
 from agents.models import Message, Run, Step
 from agents.models.event import forget_texts
 from agents.models.lease import RunLost
-from agents.models.prepared_sql import update
 
 from .tool_calls import Return, answer_call
 from .turn import was_asked
@@ -44,7 +43,7 @@ def keep_partial(
     answer.split()
     stopped = status == Step.Status.STOPPED and answer.content.strip()
     settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
-    update(message, "content", "reasoning", "status")
+    message.update("content", "reasoning", "status")
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.store()
     work.agent.record(step.changed())

@@ -21,7 +21,6 @@ from agents.models import Agent, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
 from agents.models.message import DraftText
-from agents.models.prepared_sql import find, insert, update
 
 from .failures import fail, keep_partial, recover_interrupted, settle, stop, wait_or_fail
 from .tool_calls import call_tools
@@ -41,8 +40,8 @@ Reason = Run.Reason
 
 def run_agent(run_id: int) -> None:
     """Execute a run until it ends: a step, its tool calls, the next step."""
-    run = find(Run, run_id)
-    agent = find(Agent, run.agent_id) if run else None
+    run = Run.find(run_id)
+    agent = Agent.find(run.agent_id) if run else None
     if run is None or agent is None or run.status != Run.Status.RUNNING:
         return
     run.agent = agent
@@ -177,7 +176,7 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
     asked = run.wants_room
     if asked:
         run.wants_room = False
-        update(run, "wants_room")
+        run.update("wants_room")
     if asked or is_full(context):
         if error := too_large(work.agent, context):
             raise ModelError(error)
@@ -202,7 +201,7 @@ def begin_step(
         window=context.window,
         **sent_requests.stored_fields(work.agent, context, body, run.internal_id),
     )
-    insert(step)
+    step.insert()
     message = Message(
         agent=work.agent,
         run=run,
@@ -212,7 +211,7 @@ def begin_step(
         internal=run.internal_id is not None,
         number=work.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
-    insert(message)
+    message.insert()
     message.draft_text = DraftText("", "")
     work.began(step, message)
     return step, message
@@ -255,7 +254,7 @@ def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
     settle(message, answer, Message.Status.COMPLETE)
     message.tool_calls = [call.stored() for call in calls]
     message.extra = answer.extra(facts.signer(step.endpoint, step.model))
-    update(message, "content", "reasoning", "tool_calls", "extra", "status")
+    message.update("content", "reasoning", "tool_calls", "extra", "status")
     step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
     work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
     if calls:

@@ -23,7 +23,6 @@ from agents.models import (
 )
 from agents.models.database_errors import unavailable
 from agents.models.message import storable
-from agents.models.prepared_sql import insert
 from agents.search import hybrid
 from agents.tools import Caller, Outcome, ToolError
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
@@ -230,5 +229,5 @@ def answer_call(
         duration_ms=milliseconds,
         number=work.agent.record(*events, messages=1),
     )
-    insert(message)
+    message.insert()
     work.returned(step, message, result.edits)

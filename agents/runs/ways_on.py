@@ -19,7 +19,6 @@ from django.db.models import QuerySet
 from agents.llm import ModelError
 from agents.memory import sent_requests
 from agents.models import Event, Message, Run, Step
-from agents.models.prepared_sql import update
 
 KEY = "at_fault"  # in `Step.request`
 PLACE = re.compile(
@@ -51,7 +50,7 @@ def note_fault(run: Run, error: ModelError) -> None:
     fault = _named_in(error.server_words, step) or _last_exchange(run)
     if fault:
         step.request[KEY] = {"numbers": list(fault.numbers), "named": fault.named}
-        update(step, "request")
+        step.update("request")
 
 
 @transaction.atomic

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from agents import tools
 from agents.models import Agent, Approval, BlockEdit, Compaction, Message, Run, Step
-from agents.models.prepared_sql import find
 from agents.tools import ENDING, Offered, Rules, Tool, core_memory
 
 
@@ -40,7 +39,7 @@ class Work:
         """Read the agent anew, as its settings may have changed since the last step."""
         self._tools = self._rules = None
         if self.run.step_list:  # for the first step it was read just now
-            self.run.agent = find(Agent, self.run.agent_id) or self.run.agent
+            self.run.agent = Agent.find(self.run.agent_id) or self.run.agent
 
     @property
     def tools(self) -> dict[str, Tool]:

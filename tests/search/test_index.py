@@ -175,7 +175,7 @@ def test_a_change_that_leaves_the_terms_as_they_are_needs_no_second_look(agent: 
     call = {"id": "1", "name": "x", "arguments": "{}"}
     draft = Message.objects.create(agent=agent, number=1, role="assistant", status="draft")
     draft.status, draft.tool_calls = "complete", [call]
-    prepared_sql.update(draft, "content", "tool_calls", "status")
+    draft.update("content", "tool_calls", "status")
     assert make_all_terms() == 0
     assert found(agent, "marmalade") == ["MARMALADE"]
 
