@@ -200,6 +200,8 @@ MEMORY_CLASSES = [path.strip() for path in env.list("MEMORYWEB_MEMORY_CLASSES", 
 # The most that a custom tool may be given: seconds to run, megabytes of memory.
 TOOL_SECONDS = env.float("MEMORYWEB_TOOL_SECONDS", default=5.0)
 TOOL_MEGABYTES = env.int("MEMORYWEB_TOOL_MEGABYTES", default=64)
+# Networks and hosts that requests for people and models may go to, though they are not public.
+OUTGOING_ALLOW = [each.strip() for each in env.list("MEMORYWEB_OUTGOING_ALLOW", default=[])]
 
 # -- Runs ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,305 @@
+"""Requests to addresses that a person or a model named: a page to read, a callback.
+
+A host is resolved once, its addresses are checked, and the connection goes to an address that was
+checked, so that no second answer of a name server leads elsewhere. Nothing goes to this machine or
+its networks unless the operator allows it (MEMORYWEB_OUTGOING_ALLOW). A redirect is followed within
+the same host, each hop checked again; one to another host is an error that names it. What comes
+back, and how long it takes, is limited. Proxies of the environment are not used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import ssl
+import zlib
+from collections.abc import Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx2
+from django.conf import settings
+
+from agents import asyncio_bridge
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+T = TypeVar("T")
+
+SECONDS = 15.0  # from resolving the name to the last byte
+LARGEST_ANSWER = 5_000_000  # bytes, uncompressed
+LARGEST_PAYLOAD = 10_000_000  # bytes
+LONGEST_URL = 4_000  # characters
+MOST_REDIRECTS = 5
+MOST_ADDRESSES = 3  # of one host, to be tried in turn
+PORTS = (80, 443, 8000, 8080, 8443)  # of hosts that the operator does not name
+DEFAULT_PORTS = {"http": 80, "https": 443}
+REDIRECTS = (301, 302, 303, 307, 308)
+AGENT = "Mozilla/5.0 (compatible; memoryweb)"
+# Public by their numbers, but a way to an address inside, or a cloud's own service.
+REFUSED = [
+    ip_network(each)
+    for each in (
+        *("64:ff9b::/96", "64:ff9b:1::/48"),  # NAT64
+        *("2002::/16", "192.88.99.0/24"),  # 6to4
+        *("::ffff:0:0/96", "::/96", "2001::/32"),  # IPv4 within IPv6, Teredo
+        "fec0::/10",  # private, as it was once
+        "168.63.129.16/32",  # Azure's, for its machines
+    )
+]
+
+
+class OutgoingError(Exception):
+    """Why there is no answer, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a server answered: `url` is the one after redirects."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text, in the character set that was named, else UTF-8."""
+        _, _, name = self.content_type.partition("charset=")
+        try:
+            return self.body.decode(name.split(";")[0].strip("\"' ") or "utf-8", "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+
+def fetch(url: str, *, accept: str = "*/*", trusted: bool = False) -> Reply:
+    """GET an address, following redirects within its host. OutgoingError where that fails.
+
+    `trusted`: the operator set it, so it may be anywhere.
+    """
+    return _wait(_fetch(url, accept, trusted), url)
+
+
+def post_json(url: str, payload: Any, headers: dict[str, str] | None = None) -> int:
+    """POST a value as JSON; the status of the answer, whose body is not read.
+
+    OutgoingError where that fails, or the server redirects.
+    """
+    return _wait(_post(url, payload, headers or {}), url)
+
+
+def check_url(text: str, *, trusted: bool = False) -> httpx2.URL:
+    """The address, read; OutgoingError where no request may go there, whatever it resolves to."""
+    if len(text) > LONGEST_URL:
+        raise OutgoingError(
+            f"The address has {len(text):,} characters; {LONGEST_URL:,} is the most."
+        )
+    try:
+        url = httpx2.URL(text.strip())
+    except (httpx2.InvalidURL, ValueError):
+        raise OutgoingError(f"'{text[:200]}' is not an address of a web page.") from None
+    if url.scheme not in DEFAULT_PORTS or not url.host:
+        raise OutgoingError(
+            f"'{text[:200]}' is not an address that can be asked; it must begin with http:// or"
+            " https:// and name a host."
+        )
+    if url.userinfo:
+        raise OutgoingError("The address has a name or password before the host; leave it out.")
+    if not trusted and port_of(url) not in PORTS and not _may_use_any_port(host_of(url)):
+        allowed = ", ".join(map(str, PORTS))
+        raise OutgoingError(
+            f"Port {port_of(url)} of {url.host} cannot be used; the ports are {allowed}."
+            " The administrator can allow the host in MEMORYWEB_OUTGOING_ALLOW."
+        )
+    return url
+
+
+def host_of(url: httpx2.URL) -> str:
+    """Its host as name servers know it: in ASCII and small letters."""
+    return url.raw_host.decode("ascii").lower()
+
+
+def port_of(url: httpx2.URL) -> int:
+    return url.port or DEFAULT_PORTS[url.scheme]
+
+
+# -- which addresses -------------------------------------------------------------------------------
+
+Address = IPv4Address | IPv6Address
+
+
+@cache
+def _allowed(entries: tuple[str, ...]) -> tuple[list[Any], set[str]]:
+    """The networks and the hosts that the operator allows."""
+    networks, hosts = [], set()
+    for entry in entries:
+        try:
+            networks.append(ip_network(entry, strict=False))
+        except ValueError:
+            hosts.add(entry.lower())
+    return networks, hosts
+
+
+def _may_use_any_port(host: str) -> bool:
+    """Whether the operator named the host, or the network of the address that it is."""
+    networks, hosts = _allowed(tuple(settings.OUTGOING_ALLOW))
+    try:
+        return host in hosts or any(ip_address(host) in network for network in networks)
+    except ValueError:
+        return False
+
+
+def may_be_asked(address: Address, host: str = "") -> bool:
+    """Whether requests may go to an address, under this name."""
+    networks, hosts = _allowed(tuple(settings.OUTGOING_ALLOW))
+    if host in hosts or any(address in network for network in networks):
+        return True
+    if any(address in network for network in REFUSED):
+        return False
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified
+    )
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise OutgoingError(f"There is no host {host}, or its name server is silent.") from None
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+async def checked_addresses(host: str, port: int) -> list[str]:
+    """The addresses of a host; OutgoingError where one of them may not be asked."""
+    addresses = await resolve(host, port)
+    if any(not may_be_asked(ip_address(each), host) for each in addresses):
+        raise OutgoingError(
+            f"{host} is an address of this machine or of a network that is not public, so it is"
+            " not asked. The administrator can allow it in MEMORYWEB_OUTGOING_ALLOW."
+        )
+    return addresses[:MOST_ADDRESSES]
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Read once: it takes a tenth of a second."""
+    return ssl.create_default_context()
+
+
+class Pinned(httpx2.AsyncHTTPTransport):
+    """Connects to a checked address; TLS and the Host header keep the name."""
+
+    def __init__(self, *, trusted: bool) -> None:
+        limits = httpx2.Limits(max_connections=1, max_keepalive_connections=0)
+        super().__init__(verify=certificates(), trust_env=False, limits=limits)
+        self.trusted = trusted
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self.trusted:
+            return await super().handle_async_request(request)
+        url, host = request.url, host_of(request.url)
+        failed: Exception = httpx2.ConnectError("It has no address.")
+        for address in await checked_addresses(host, port_of(url)):
+            request.url = url.copy_with(host=address)
+            request.extensions = {**request.extensions, "sni_hostname": host}
+            try:
+                return await super().handle_async_request(request)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failed = error
+        raise failed
+
+
+# -- asked -----------------------------------------------------------------------------------------
+
+
+def _wait(asked: Coroutine[Any, Any, T], url: str) -> T:
+    """Run it on the background loop, with all errors as sentences."""
+
+    async def in_time() -> T:
+        async with asyncio.timeout(SECONDS):
+            return await asked
+
+    host = url.split("://")[-1].split("/")[0][:200]
+    try:
+        return asyncio.run_coroutine_threadsafe(in_time(), asyncio_bridge.loop()).result()
+    except TimeoutError:
+        raise OutgoingError(f"{host} did not answer within {SECONDS:g} seconds.") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise OutgoingError(f"{host} cannot be read: {str(error) or type(error).__name__}.") from (
+            error
+        )
+
+
+@asynccontextmanager
+async def _asking(
+    method: str, url: httpx2.URL, headers: dict[str, str], content: bytes | None, trusted: bool
+) -> AsyncIterator[httpx2.Response]:
+    client = httpx2.AsyncClient(
+        transport=Pinned(trusted=trusted),
+        timeout=SECONDS,
+        trust_env=False,
+        headers={"User-Agent": AGENT, "Accept-Encoding": "gzip", **headers},
+    )
+    async with client, client.stream(method, url, content=content) as response:
+        yield response
+
+
+async def _fetch(text: str, accept: str, trusted: bool) -> Reply:
+    url = check_url(text, trusted=trusted)
+    for _ in range(MOST_REDIRECTS + 1):
+        async with _asking("GET", url, {"Accept": accept}, None, trusted) as response:
+            target = response.headers.get("location", "")
+            if response.status_code not in REDIRECTS or not target:
+                content_type = response.headers.get("content-type", "").lower()
+                return Reply(str(url), response.status_code, content_type, await _body(response))
+        url = _followed(url, target, trusted)
+    raise OutgoingError(f"{url.host} redirects more than {MOST_REDIRECTS} times.")
+
+
+def _followed(url: httpx2.URL, target: str, trusted: bool) -> httpx2.URL:
+    """Where a redirect leads; OutgoingError where that is another host, or less protected."""
+    there = check_url(str(url.join(target)), trusted=trusted)
+    same = (host_of(there), port_of(there)) == (host_of(url), port_of(url))
+    same = same and there.scheme == url.scheme
+    upgraded = (url.scheme, port_of(url)) == ("http", 80) and (
+        (there.scheme, port_of(there)) == ("https", 443)
+    )
+    if same or (upgraded and host_of(there) == host_of(url)):
+        return there
+    raise OutgoingError(f"{url} redirects to {there}, which is elsewhere; ask for that address.")
+
+
+async def _post(text: str, payload: Any, headers: dict[str, str]) -> int:
+    url = check_url(text)
+    content = json.dumps(payload, ensure_ascii=False).encode()
+    if len(content) > LARGEST_PAYLOAD:
+        raise OutgoingError(f"{len(content):,} bytes are too many; {LARGEST_PAYLOAD:,} may go out.")
+    sent = {"Content-Type": "application/json", **headers}
+    async with _asking("POST", url, sent, content, False) as response:
+        if response.status_code in REDIRECTS:
+            raise OutgoingError(f"{url.host} redirects, which is not followed for a POST.")
+        return response.status_code
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    """The body, uncompressed piece by piece, so that a small one cannot become a large one."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip"):
+        raise OutgoingError(f"The answer is compressed as '{encoding[:50]}', not as gzip.")
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS) if "gzip" in encoding else None
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        room = LARGEST_ANSWER - len(body)
+        try:
+            body += unpacker.decompress(piece, room + 1) if unpacker else piece
+        except zlib.error:
+            raise OutgoingError("The answer says that it is gzip, and is not.") from None
+        if len(body) > LARGEST_ANSWER:
+            raise OutgoingError(f"The answer has more than {LARGEST_ANSWER:,} bytes.")
+    return bytes(body)
