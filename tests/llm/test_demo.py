@@ -6,13 +6,11 @@ import asyncio
 import json
 from typing import Any
 
-import httpx2
 import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.llm.demo import DemoTransport
 from agents.runs.reflection import INSTRUCTIONS
 from tests.support.demo_model import (
     MEMORY,
@@ -41,9 +39,7 @@ def replace(old: str, new: str) -> tuple[str, ...]:
 
 def results(*texts: str, **more: str) -> str:
     """What a search tool returns."""
-    return json.dumps(
-        {"results": [{"id": 1, "text": text, "score": 1.5, **more} for text in texts]}
-    )
+    return json.dumps({"results": [{"id": 1, "text": text, **more} for text in texts]})
 
 
 # -- the wire --------------------------------------------------------------------------------------
@@ -71,17 +67,6 @@ def test_a_tool_call_streams_its_name_first_and_then_its_arguments_in_pieces() -
     assert chunks[-2].choices[0].finish_reason == "tool_calls"
 
 
-def test_the_stream_is_server_sent_events_that_end_with_done() -> None:
-    async def body() -> str:
-        async with httpx2.AsyncClient(transport=DemoTransport(pace=0)) as http:
-            request = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
-            return (await http.post("http://demo/v1/chat/completions", json=request)).text
-
-    events = asyncio.run(body()).split("\n\n")
-    assert events[-2:] == ["data: [DONE]", ""]
-    assert all(event.startswith("data: {") for event in events[:-2])
-
-
 def test_closing_the_stream_stops_it_while_it_waits() -> None:
     async def first_chunk_then_close() -> str:
         messages: Any = [{"role": "user", "content": "Tell me a long story"}]
@@ -101,14 +86,14 @@ def test_closing_the_stream_stops_it_while_it_waits() -> None:
     assert asyncio.run(first_chunk_then_close()) == "assistant"
 
 
-# -- core memory -----------------------------------------------------------------------------------
+# -- what is called --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "My name is Sarah.", "my name is sarah", "Hi, I'm Sarah!", "I’m Sarah",
-        "Please call me Sarah",        "Actually, my name is Sarah.", "My name is Sarah, not Bob",
+        "Please call me Sarah", "Actually, my name is Sarah.", "My name is Sarah, not Bob",
         "Remember that my name is Sarah",
     ],
 )  # fmt: skip
@@ -119,139 +104,39 @@ def test_a_name_is_appended_when_new_replaced_when_another_left_when_the_same(te
 
 
 @pytest.mark.parametrize(
-    ("text", "human", "call"),
+    ("text", "human", "calls"),
     [
-        ("I like cherry pie.", "", append("Likes cherry pie")),
-        ("I really love jazz", "", append("Loves jazz")),
-        ("I don't like olives", "", append("Does not like olives")),
-        ("I no longer like tea", "Likes tea", replace("Likes tea", "Does not like tea")),
-        ("I moved to Oslo", "- Lives in Riga", replace("- Lives in Riga", "Lives in Oslo")),
-        ("Remember that tea is at five", "Likes tea", append("Tea is at five")),
-        ("Don't forget: tea at five", "", append("Tea at five")),
-    ],
-)
-def test_what_is_told_is_noted_or_corrected(text: str, human: str, call: tuple[str, ...]) -> None:
-    assert first_calls(text, human) == [call]
-
-
-def test_two_things_told_make_two_calls_in_one_message() -> None:
-    calls = first_calls("Hi! I'm Sarah, and I like cherry pie.")
-    assert calls == [append("Name: Sarah"), append("Likes cherry pie")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I'm hungry", "I'm British", "I like it", "I would like a coffee",
-        "Do I like jazz?", "", "?!",        "What if I like jazz?", "Thanks!", "i'm so tired",
+        ("I like cherry pie.", "", [append("Likes cherry pie")]),
+        ("I don't like olives", "", [append("Does not like olives")]),
+        ("I no longer like tea", "- Likes tea", [replace("- Likes tea", "Does not like tea")]),
+        ("I'm Al, and I love pie.", "", [append("Name: Al"), append("Loves pie")]),
+        ("Add a task: water the roses.", "", [("task_queue_push", "water the roses")]),
+        ("Remember for later that tea is out", "", [("archival_memory_insert", "tea is out")]),
+        ("Please save this to archival memory: x", "", [("archival_memory_insert", "x")]),
+        ("Where is the spare key?", "", [("archival_memory_search", "spare key")]),
+        ("Where is the spare key?", "The spare key is here", []),
+        ("What did I say about pie?", "", [("conversation_search", "pie")]),
+        *((text, "", []) for text in ("I'm hungry", "I'm British", "I like it", "Thanks!", "?!")),
     ],
 )  # fmt: skip
-def test_small_talk_and_questions_write_nothing(text: str) -> None:
-    assert [call for call in first_calls(text) if call[0] != "archival_memory_search"] == []
-
-
-def test_the_json_template_is_read_as_well() -> None:
-    blocks = {"agent": "You are kind", "facts": "Name: Bob\nLikes tea"}
-    prompt = "You have a section [MEMORY] in your context.\n\n[MEMORY]\n" + json.dumps(blocks)
-    messages = [{"role": "system", "content": prompt}, {"role": "user", "content": "I'm Sarah"}]
-    _, calls = step(messages, schemas(*MEMORY))
-    assert named(calls) == [("core_memory_replace", "facts", "Name: Bob", "Name: Sarah")]
-
-
-def test_a_block_shared_by_another_person_is_read() -> None:
-    block = '<human characters="9/2000" owner="alice">\nName: Bob\n</human>'
-    messages = [{"role": "system", "content": block}, {"role": "user", "content": "Who am I?"}]
-    assert step(messages)[0] == "Your name is Bob."
-
-
-def test_what_is_known_is_told() -> None:
-    known = answer("What do you know about me?", "Name: Bob\nLikes tea")
-    assert known == "This is what I know about you:\n\n- Name: Bob\n- Likes tea"
-    assert "I do not know that" in answer("What do you know about me?")
-    assert "I do not know that" in answer("What is my name?")
-    assert answer("Where are my keys?", "The keys are in a box") == (
-        "I remember: “The keys are in a box”."
-    )
-    summary = "<conversation_summary>\nThe person said:\n- “I met Rex”\n</conversation_summary>"
-    assert answer("Who is Rex?", more=summary) == "I remember: “““I met Rex”””.".replace(
-        "“““", "““"
-    ).replace("”””", "””")
-
-
-# -- archival and recall memory, tasks -------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Remember for later that the key is here.",
-        "Please remember this for later: the key is here",
-        "Save to archival memory: the key is here",
-    ],
-)
-def test_what_is_for_later_goes_to_archival_memory(text: str) -> None:
-    assert first_calls(text) == [("archival_memory_insert", "the key is here")]
-    assert answer(text) == "I saved to archival memory: “the key is here”."
-    assert first_calls(text, offered=schemas("core_memory_append")) == [append("The key is here")]
-
-
-def test_what_core_memory_does_not_say_is_looked_up_in_archival_memory() -> None:
-    question = "Where is the spare key?"
-    assert first_calls(question, more=ARCHIVE) == [("archival_memory_search", "spare key")]
-    assert first_calls(question, more=EMPTY) == []
-    assert first_calls("Search your archive for keys") == [("archival_memory_search", "keys")]
-    returned = results("the spare key is under the mat", "Rats in a cellar")
-    assert answer(question, returned=returned, more=ARCHIVE) == (
-        "My archive says: “the spare key is under the mat”"
-    )
-    nothing = answer(question, returned=results("Rats in a cellar"), more=ARCHIVE)
-    assert nothing.startswith("My archive says nothing about “spare key”.\n\nI do not know that.")
-
-
-def test_the_conversation_is_searched() -> None:
-    question = "What did I say about cherry pie?"
-    assert first_calls(question) == [("conversation_search", "cherry pie")]
-    returned = results("I like cherry pie", "Cherry pie is out", role="user")
-    assert answer(question, returned=returned) == (
-        "Our conversations say:\n\n- “You said: I like cherry pie”\n- “You said: Cherry pie is out”"
-    )
-
-
-@pytest.mark.parametrize("name", ["task_queue_push", "task_push", "add_task"])
-def test_a_tool_of_ones_own_is_called_for_a_task(name: str) -> None:
-    own = [schema(name, {"what": "string"})]
-    assert first_calls("Add a task: water the garden.", offered=own) == [(name, "water the garden")]
-    returned = answer("Add a task: water the garden.", returned="Pushed.", offered=own)
-    assert returned == f"`{name}` returned: Pushed."
-
-
-# -- tools as they are offered ---------------------------------------------------------------------
+def test_what_is_said_becomes_calls(text: str, human: str, calls: list[Any]) -> None:
+    offered = [*schemas(*MEMORY), schema("task_queue_push", {"task": "string"})]
+    assert first_calls(text, human, offered, ARCHIVE) == calls
 
 
 @pytest.mark.parametrize("name", ["memory_insert", "core_memory_save"])
 def test_other_tools_that_add_to_memory_are_used_where_they_are_offered(name: str) -> None:
     assert first_calls("I like tea", offered=schemas(name)) == [(name, "human", "Likes tea")]
-    assert first_calls("I'm Bob", "Name: Al", schemas("memory_replace")) == [
-        ("memory_replace", "human", "Name: Al", "Name: Bob")
-    ]
-
-
-def test_arguments_have_the_tools_own_names_and_fill_what_is_required() -> None:
-    own = schema("core_memory_append", {"name": "string", "text": "string"})
-    messages = [system(), {"role": "user", "content": "I like tea"}]
-    [call] = step(messages, [own])[1]
-    assert json.loads(call["function"]["arguments"]) == {"name": "human", "text": "Likes tea"}
-    for other in (
-        schema("core_memory_append", {"label": "string", "content": "string", "why": "string"}),
-        schema("core_memory_append", {"label": "string", "content": "integer"}),
-    ):
-        assert "does not have" in step(messages, [other])[0]
+    calls = first_calls("I'm Bob", "Name: Al", schemas("memory_replace"))
+    assert calls == [("memory_replace", "human", "Name: Al", "Name: Bob")]
 
 
 def test_without_a_tool_or_a_choice_it_says_so_and_claims_nothing() -> None:
     messages = [system(), {"role": "user", "content": "My name is Sarah"}]
-    text, calls = step(messages)
-    assert (calls, "`core_memory_append`" in text) == ([], True)
+    text, calls = step(
+        messages, [schema("core_memory_append", {"label": "string", "n": "integer"})]
+    )
+    assert (calls, "`core_memory_append`" in text, "does not have" in text) == ([], True, True)
     assert step(messages, schemas(*MEMORY), tool_choice="none")[1] == []
 
 
@@ -271,45 +156,55 @@ def test_with_send_message_it_talks_by_that_tool_and_asks_for_heartbeats() -> No
     assert "the person refused it: no" in step(messages, offered)[0]
 
 
-# -- what it says ----------------------------------------------------------------------------------
+# -- what is answered ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("text", "human", "said"),
+    ("text", "human", "returned", "answered"),
     [
-        ("I like tea", "", "I noted in core memory: “Likes tea”."),
-        ("I'm Al", "Name: Bo", "I changed “Name: Bo” to “Name: Al” in core memory."),
-        ("I'm Al. Where is Rex?", "Rex is home",
-         "I noted in core memory: “Name: Al”.\n\nI remember: “Rex is home”."),
-        ("I'm Al", "Name: Al", "I know that already: “Name: Al”."),
-    ],
-)  # fmt: skip
-def test_it_says_what_it_did(text: str, human: str, said: str) -> None:
-    assert answer(text, human) == said
-
-
-@pytest.mark.parametrize(
-    ("returned", "said"),
-    [
-        ("Error: Block 'human' is read-only.",
+        ("I like tea", "", "Done.", "I noted in core memory: “Likes tea”."),
+        ("I'm Al", "Name: Bo", "Done.", "I changed “Name: Bo” to “Name: Al” in core memory."),
+        ("I'm Al", "Name: Al", "", "I know that already: “Name: Al”."),
+        ("I like tea", "", "Error: Block 'human' is read-only.",
          "The call of `core_memory_append` failed: Block 'human' is read-only."),
-        ("No return is known.", "`core_memory_append` returned: No return is known."),
-        ('(The person approved this with other arguments: {"content": "Likes rum"})\nDone.',
-         "`core_memory_append` returned: (The person approved this with other arguments:"
-         ' {"content": "Likes rum"})\nDone.'),
+        ("I like tea", "", "No return is known.",
+         "`core_memory_append` returned: No return is known."),
+        ("What is my name?", "My name is Bob", "", "Your name is Bob."),
+        ("What do you know about me?", "Name: Bob\n- Likes tea", "",
+         "This is what I know about you:\n\n- Name: Bob\n- Likes tea"),
+        ("Where are my keys?", "The keys are in a box", "",
+         "I remember: “The keys are in a box”."),
+        ("Remember for later: x", "", "Done.", "I saved to archival memory: “x”."),
+        ("Where is the spare key?", "", results("The key is under the mat", "Rats"),
+         "My archive says: “The key is under the mat”"),
+        ("What did I say about pie?", "", results("I like pie", "Pie is out", role="user"),
+         "You said: “I like pie”, “Pie is out”"),
     ],
 )  # fmt: skip
-def test_what_a_call_did_not_do_is_not_claimed(returned: str, said: str) -> None:
-    assert answer("I like tea", returned=returned) == said
+def test_it_says_what_it_knows_and_what_its_calls_returned(
+    text: str, human: str, returned: str, answered: str
+) -> None:
+    assert answer(text, human, returned, more=ARCHIVE) == answered
 
 
-@pytest.mark.parametrize(
-    "text", ["Explain quantum physics", "asdf", "What is 2+2?", "Hello", "", "I"]
-)
+def test_a_block_shared_by_another_person_is_read() -> None:
+    block = '<human characters="9/2000" owner="alice">\nName: Bob\n</human>'
+    messages = [{"role": "system", "content": block}, {"role": "user", "content": "Who am I?"}]
+    assert step(messages)[0] == "Your name is Bob."
+
+
+def test_what_nothing_is_known_of_is_not_made_up() -> None:
+    for text in ("What do you know about me?", "What is my name?", "What is the door code?"):
+        assert answer(text, more=EMPTY).startswith("I do not know that.")
+    nothing = answer("Where is the spare key?", returned=results("Rats"), more=ARCHIVE)
+    assert nothing.startswith("My archive says nothing about “spare key”.\n\nI do not know that.")
+
+
+@pytest.mark.parametrize("text", ["Explain quantum physics", "asdf", "What is 2+2?", "Hello", ""])
 def test_anything_else_is_answered_by_what_it_is_and_how_to_use_a_real_model(text: str) -> None:
-    said = answer(text, more=EMPTY)
-    assert "a small set of rules, not a language model" in said
-    assert "OPENAI_API_KEY" in said
+    answered = answer(text, more=EMPTY)
+    assert "a small set of rules, not a language model" in answered
+    assert "OPENAI_API_KEY" in answered
 
 
 def test_code_comes_in_a_fenced_block_and_a_story_is_long_enough_to_stop() -> None:
@@ -322,21 +217,18 @@ def test_code_comes_in_a_fenced_block_and_a_story_is_long_enough_to_stop() -> No
 
 def summarised(*lines: str, earlier: str = "", words: int = 300) -> str:
     """The summary of a conversation, asked for as compaction does."""
-    asked = f"Earlier summary:\n{earlier}\n\n" if earlier else ""
-    asked += "The conversation:\n" + "\n".join(lines)
+    request = f"Earlier summary:\n{earlier}\n\n" if earlier else ""
+    request += "The conversation:\n" + "\n".join(lines)
     instructions = f"You summarise a conversation. Write plain sentences, at most {words} words."
-    messages = [{"role": "system", "content": instructions}, {"role": "user", "content": asked}]
+    messages = [{"role": "system", "content": instructions}, {"role": "user", "content": request}]
     return step(messages)[0]
 
 
 def test_a_summary_holds_what_the_person_said_and_the_summary_before() -> None:
-    first = summarised(
-        "Person: I saw\na heron", "Agent: Good.", "Person: Where?", "Tool returned: x"
-    )
+    lines = ("Person: I saw\na heron", "Agent: Good.", "Person: Where?", "Tool returned: x")
+    first = summarised(*lines)
     assert first == "The person said:\n- “I saw a heron”"
-    second = summarised("Person: I like tea", earlier=first)
-    assert second == f"{first}\n- “I like tea”"
-    assert summarised("Person: Who?", earlier=second) == second
+    assert summarised("Person: I like tea", earlier=first) == f"{first}\n- “I like tea”"
     assert summarised("Person: Who?") == "The person said nothing but questions."
 
 
@@ -347,21 +239,13 @@ def test_a_summary_keeps_to_the_words_it_is_given_and_drops_the_oldest() -> None
     assert "number 1 " not in text
 
 
-@pytest.mark.parametrize(
-    ("human", "tidy"),
-    [
-        ("Likes tea\nName: Bob\n- likes tea.", "- likes tea.\nName: Bob"),
-        ("Likes tea\nName: Bob", ""),
-    ],
-)
-def test_a_reflection_merges_lines_that_say_the_same(human: str, tidy: str) -> None:
+def test_a_reflection_merges_lines_that_say_the_same() -> None:
+    human, merged = "Likes tea\nName: Bob\n- likes tea.", "- likes tea.\nName: Bob"
     editing = schemas("core_memory_replace", "memory_rethink")
-    calls = first_calls(INSTRUCTIONS, human, editing)
-    assert calls == ([("memory_rethink", "human", tidy)] if tidy else [])
-    said = "I put the block “human” in order." if tidy else "My memory is in order"
-    assert answer(INSTRUCTIONS, human, offered=editing).startswith(said)
-    replacing = first_calls(INSTRUCTIONS, human, schemas("core_memory_replace"))
-    assert replacing == ([replace(human, tidy)] if tidy else [])
+    assert first_calls(INSTRUCTIONS, human, editing) == [("memory_rethink", "human", merged)]
+    assert first_calls(INSTRUCTIONS, human) == [replace(human, merged)]
+    assert answer(INSTRUCTIONS, human, offered=editing) == "I put the block “human” in order."
+    assert answer(INSTRUCTIONS, merged, offered=editing).startswith("My memory is in order")
 
 
 # -- whatever is said and offered ------------------------------------------------------------------
@@ -371,25 +255,17 @@ WORDS = st.sampled_from(
     what do you know about show code story search archive "x" 'y' not error""".split()  # noqa: SIM905
 )
 TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join))
-NAMES = st.sampled_from([*MEMORY, "send_message", "memory_rethink", "task_push", "shout"])
+NAMES = st.sampled_from([*MEMORY, "send_message", "memory_rethink", "task_queue_push", "shout"])
 TYPES = st.sampled_from(["string", "integer", "boolean"])
-RETURNS = st.one_of(
-    TEXTS,
-    st.just("Done."),
-    TEXTS.map("Error: {}".format),
-    TEXTS.map(results),
-    st.just('{"results": [3]}'),
+FIXED = st.sampled_from(["Done.", '{"results": [3]}'])
+RETURNS = st.one_of(TEXTS, FIXED, TEXTS.map("Error: {}".format), TEXTS.map(results))
+PARAMETERS = st.dictionaries(st.sampled_from(["label", "content", "x", "y"]), TYPES)
+OPTIONAL = st.lists(st.sampled_from(["content", "x", "y"]))
+TOOLS = st.lists(
+    st.builds(schema, NAMES, PARAMETERS, OPTIONAL),
+    max_size=5,
+    unique_by=lambda tool: tool["function"]["name"],
 )
-
-
-@st.composite
-def tools_of_all_kinds(draw: st.DrawFn) -> list[Any]:
-    """Tools by the usual names, with parameters of any names and types."""
-    made = []
-    for name in draw(st.sets(NAMES, max_size=5)):
-        typed = draw(st.dictionaries(st.sampled_from(["label", "content", "x", "y"]), TYPES))
-        made.append(schema(name, typed, draw(st.lists(st.sampled_from(["content", "x", "y"])))))
-    return made
 
 
 @st.composite
@@ -410,7 +286,7 @@ def histories(draw: st.DrawFn) -> list[Any]:
 
 
 @settings(deadline=None, database=None)
-@given(histories(), tools_of_all_kinds())
+@given(histories(), TOOLS)
 def test_any_history_is_answered_and_only_with_calls_that_fit_the_tools(
     messages: list[Any], offered: list[Any]
 ) -> None:

@@ -66,8 +66,8 @@ def test_a_new_agent_remembers_in_all_its_memories(pupil: Agent) -> None:
         "My archive says: “the spare key is under the mat”"
     )
     assert "I do not know that" in tell(pupil, "What is the door code?")
-    assert "You said: My name is Sarah and I like cherry pie." in tell(
-        pupil, "What did I say about cherry pie?"
+    assert tell(pupil, "What did I say about cherry pie?") == (
+        "You said: “My name is Sarah and I like cherry pie.”"
     )
 
 

@@ -7,28 +7,27 @@ from agents.text.similar_lines import similar_lines
 from .reports import report
 from .turn import Reply, Turn
 
+# How the messages begin that ask for these (`agents/memory/compaction.py`, `runs/reflection.py`).
+SUMMARY = "You summarise a conversation"
 REFLECTION = "This is no message of the person: it is time to reflect"
-REQUEST = r"(?:Earlier summary:\n(?P<earlier>.*?)\n\n)?The conversation:\n(?P<lines>.*)"
-SPEAKER = r"^(Person|Agent|Tool returned|System|Agent called [\w-]+): ?"
+PERSON = r"^Person: ?(.*?)\s*(?=^(?:Person|Agent|Tool returned|System|Agent called [\w-]+):|\Z)"
 HEADING = "The person said:"
 LONGEST_QUOTE = 160  # characters
 
 
 def summary(system: str, request: str) -> str:
     """What the person said, line by line: as much of the newest as there is room for."""
-    asked = re.fullmatch(REQUEST, request, re.DOTALL)
-    earlier, conversation = asked.groups("") if asked else ("", request)
-    lines = [line for line in earlier.splitlines() if line not in ("", HEADING)]
-    _, *parts = re.split(SPEAKER, conversation, flags=re.MULTILINE)
-    for speaker, text in zip(parts[::2], parts[1::2], strict=True):
-        if speaker == "Person" and not text.rstrip().endswith("?"):
+    earlier, _, conversation = request.partition("The conversation:\n")
+    lines = [line for line in earlier.splitlines() if line not in ("", "Earlier summary:", HEADING)]
+    for text in re.findall(PERSON, conversation, re.MULTILINE | re.DOTALL):
+        if not text.endswith("?"):
             lines.append(f"- “{' '.join(text.split())[:LONGEST_QUOTE]}”")
     limit = re.search(r"at most (\d+) words", system)
-    room = int(limit[1]) if limit else 300
+    room = int(limit[1] if limit else 300) - len(HEADING.split())
     kept: list[str] = []
     for line in reversed(dict.fromkeys(lines)):
-        room -= len(line.split())
-        kept = [line, *kept] if room > len(HEADING.split()) else kept
+        if (room := room - len(line.split())) > 0:
+            kept.insert(0, line)
     return "\n".join([HEADING, *kept]) if kept else "The person said nothing but questions."
 
 
@@ -42,8 +41,7 @@ def reflection(turn: Turn) -> Reply:
             whole = turn.call("memory_rethink", label, new)
             calls.append(whole or turn.call("core_memory_replace", label, value, new))
     rewrites = tuple(filter(None, calls))
-    in_order = "My memory is in order: nothing had to be changed."
-    return Reply("" if rewrites else in_order, rewrites)
+    return Reply("" if rewrites else "My memory is in order: nothing had to be changed.", rewrites)
 
 
 def without_repeats(value: str) -> str:
