@@ -39,7 +39,10 @@ from .pieces import pieces, plain
 
 # Settings that the format has a place for; the others stand beside it, for this program alone.
 IN_THE_FORMAT: dict[type[Model], set[str]] = {
-    Agent: {"name", "system_prompt", "description", "metadata", "tool_rules"},
+    Agent: {
+        *("name", "system_prompt", "description", "metadata", "tool_rules"),
+        "message_buffer_autoclear",
+    },
     Block: {"label", "description", "limit", "read_only", "name", "metadata"},
     Tool: {"tags", "return_char_limit", "default_requires_approval"},
 }
@@ -144,6 +147,7 @@ class Export:
             "embedding_config": EMBEDDING,
             **NOTHING,
             "embedding": agent.embedding or None,
+            "message_buffer_autoclear": agent.message_buffer_autoclear,
             "id": "agent-0",
             "in_context_message_ids": self.in_context(),
             "messages": self.messages(),

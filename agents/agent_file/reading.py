@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db.models import CharField, DateTimeField, IntegerField, Model
+from django.db.models import BooleanField, CharField, DateTimeField, IntegerField, Model
 
 from agents.models.message import storable
 
@@ -178,6 +178,8 @@ class Entry:
         match field:
             case CharField() if field.choices:
                 return self.choice(name, [value for value, _ in field.choices])
+            case BooleanField():
+                return self.get(name, bool, False)
             case DateTimeField():
                 return self.moment(name)
             case IntegerField():

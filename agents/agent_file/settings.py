@@ -14,7 +14,10 @@ from agents.models import Agent, AgentTag
 from .reading import Entry, Notes, bounds, listed, longest
 
 MOST_TAGS = 100
-KNOWN_TYPES = ("", "memgpt_agent", "memgpt_v2_agent", "letta_v1_agent", "react_agent")
+KNOWN_TYPES = (
+    *("", "memgpt_agent", "memgpt_v2_agent", "letta_v1_agent", "react_agent"),
+    *("workflow_agent", "sleeptime_agent"),
+)
 OF_THE_MODEL = (
     *("temperature", "max_tokens", "frequency_penalty", "reasoning_effort", "verbosity"),
     *("max_reasoning_tokens", "response_format"),
@@ -31,7 +34,6 @@ UNSUPPORTED = {
     "multi_agent_group": "its group",
     "memory_variables": "its memory variables",
     "response_format": "its response format",
-    "message_buffer_autoclear": "that it forgets each message once it is answered",
 }
 
 
@@ -52,6 +54,7 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
         "agent_type": entry.text("agent_type")[:50],
         "embedding": embedding_of(entry),
         "memory_class": "BasicBlockMemory",
+        "message_buffer_autoclear": entry.get("message_buffer_autoclear", bool, False),
     }
     if own.given:
         return kept | own_settings(own.entry("settings"), notes)

@@ -13,17 +13,17 @@ from ninja import Query
 
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
-from agents.memory.prompts import SYSTEM_PROMPT
 from agents.models import Agent, AgentTag, Run
 from agents.models.conversation import post_first_messages
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
 
 from . import ids, lookups
-from .agent_details import PLAIN, AgentDetails, agent_state, details
+from .agent_details import AgentDetails, agent_state, details
+from .agent_types import STARTS, base_rules, base_tools, prompt_for
 from .auth import READ, WRITE
 from .blocks import attach, hold_only, new_block
-from .built_in_tools import BASE_TOOLS, built_in_tools
+from .built_in_tools import built_in_tools
 from .content import text_of
 from .cursors import Page, page_of
 from .errors import invalid
@@ -40,10 +40,6 @@ from .schemas.agents import (
 from .schemas.fields import Done, Many, Short
 
 router = JsonRouter(tags=["agents"])
-SPEAKS_BY_TOOL = (
-    f"{SYSTEM_PROMPT}\n\nThe person hears you only through the tool send_message: say everything"
-    " with it. After another tool you get a further step only if you ask for a heartbeat."
-)
 FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient", "Quiet", "Warm"]
 SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
 
@@ -167,14 +163,15 @@ def delete(request: HttpRequest, agent_id: str) -> dict[str, str]:
 def make(request: HttpRequest, data: NewAgent) -> Agent:
     """The new agent, with its blocks and its first messages."""
     owner = lookups.person(request)
-    plain = data.agent_type == PLAIN
-    base = [name for name in BASE_TOOLS if not (plain and name == "send_message")]
-    names = [*(base if data.include_base_tools else []), *(data.tools or [])]
+    kind, rules_wanted = data.agent_type, data.include_base_tool_rules
+    names = [*(base_tools(kind) if data.include_base_tools else []), *(data.tools or [])]
     tools = named_tools(request, names, data.tool_ids or [])
-    settings = settings_of(data) | {"agent_type": data.agent_type or ""}
-    if "system_prompt" not in settings:
-        settings["system_prompt"] = SPEAKS_BY_TOOL if "send_message" in tools else SYSTEM_PROMPT
-    settings["tool_rules"] = checked_rules(data.tool_rules or [], tools, strict=True)
+    settings = {"system_prompt": prompt_for(kind, tools)} | settings_of(data)
+    settings["agent_type"] = kind or ""
+    if STARTS[kind].forgets:
+        settings["message_buffer_autoclear"] = True
+    given = checked_rules(data.tool_rules or [], tools, strict=True)
+    settings["tool_rules"] = [*given, *base_rules(kind, tools, given, rules_wanted)]
     name = settings.pop("name", "") or f"{random.choice(FIRST)}{random.choice(SECOND)}"
     blocks = [new_block(owner, block) for block in data.memory_blocks or []]
     refuse_equal_labels([block.label for block in blocks])
@@ -208,6 +205,7 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "embedding": data.embedding or embedding.handle or embedding.embedding_model,
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
+        "message_buffer_autoclear": data.message_buffer_autoclear,
     }
     return {name: value for name, value in settings.items() if value is not None}
 

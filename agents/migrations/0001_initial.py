@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ('reflect_every', models.PositiveIntegerField(blank=True, help_text='The agent reviews its memory each time it has answered this many messages, for example 5. Empty: only when asked.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)])),
                 ('max_steps', models.PositiveIntegerField(default=50, help_text='A run ends after this many model calls, even if the agent is not finished.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)])),
                 ('context_window', models.PositiveIntegerField(blank=True, help_text='Tokens the model can read at once. Empty: what is known of the model.', null=True, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(10000000)])),
+                ('message_buffer_autoclear', models.BooleanField(default=False, help_text='Once a message is answered it leaves the context; it can still be searched.', verbose_name='forgets each message')),
                 ('bytes_per_token', models.FloatField(editable=False, help_text='As reported with the newest answer.', null=True)),
                 ('context_from', models.BigIntegerField(default=0, editable=False)),
                 ('rewritten', models.PositiveIntegerField(default=0, editable=False, help_text='How often messages of the past were changed.')),

@@ -13,6 +13,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from .agent_options import AgentOptions
 from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
 from .block import Block
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
-class Agent(PreparedRow):
+class Agent(AgentOptions, PreparedRow):
     """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -95,7 +96,7 @@ class Agent(PreparedRow):
     # these lists.
     IN_FORMS = (
         *("name", "model", "system_prompt", "tools", "tool_rules", "prompt_template"),
-        *("reflect_every", "max_steps", "context_window"),
+        *("reflect_every", "max_steps", "context_window", "message_buffer_autoclear"),
     )
     BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding")
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
@@ -211,7 +212,7 @@ class Agent(PreparedRow):
             Block.objects.filter(pk=block_id).delete_unheld()
 
     def _redraw_sharers(self) -> None:
-        """After the commit, have the other agents with its blocks show anew who shares them."""
+        """After the commit, have other agents with its blocks show anew who shares them."""
         shared = Attachment.objects.filter(block__in=self.blocks.all()).values("agent")
         others = list(Agent.objects.filter(pk__in=shared).exclude(pk=self.pk))
 

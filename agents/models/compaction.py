@@ -53,6 +53,8 @@ class Compaction(models.Model):
         if not agent.context_from:
             return None
         found = read(cls, "WHERE agent_id = %s ORDER BY id DESC LIMIT 1", key(agent))
+        if found and agent.message_buffer_autoclear and found[0].last < agent.context_from - 1:
+            return None  # it tells of a message before, which the agent forgot
         return found[0] if found else None
 
     def previous(self) -> Compaction | None:

@@ -158,6 +158,9 @@ class Run(Leased, RunContents):
         posted = self._posted()
         began = Event.of(Event.Kind.RUN_BEGAN, run=self)
         last = self.agent.record(began, messages=len(posted))
+        if posted and self.agent.message_buffer_autoclear and self.internal_id is None:
+            self.agent.context_from = last - len(posted) + 1
+            self.agent.update("context_from")
         self.message_list, self.step_list, self.compaction_list = posted, [], []
         for number, message in enumerate(posted, last - len(posted) + 1):
             message.number = number

@@ -131,7 +131,7 @@ def test_all_agents_of_a_newer_file_are_made_and_share_their_blocks(alice: User)
     assert noted(imported.notes, "1 MCP server", "trains")
     assert noted(imported.notes, "1 file")
     assert noted(imported.notes, "1 source", "maps")
-    assert noted(imported.notes, "packer", "sleeptime_agent")
+    assert (planner.agent_type, packer.agent_type) == ("letta_v1_agent", "sleeptime_agent")
     assert noted(imported.notes, "packer", "reflected by itself")
 
 

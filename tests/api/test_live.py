@@ -137,7 +137,7 @@ def test_a_message_waits_its_turn_behind_another(script: Script, model: FakeOpen
 def test_a_run_is_followed_over_a_killed_server(
     server: MemoryWeb, script: Script, model: FakeOpenAI
 ) -> None:
-    path = script.agent()
+    path = script.agent(tools=["core_memory_append"])
     append = {"label": "human", "content": "Likes pie"}
     gate = gated(text("Noted"))
     model.script(calls(("core_memory_append", append)), gate)

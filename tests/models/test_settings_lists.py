@@ -35,6 +35,7 @@ AGENT: dict[str, Any] = {
     "reflect_every": 7,
     "max_steps": 9,
     "context_window": 9000,
+    "message_buffer_autoclear": True,
     "memory_class": "BasicBlockMemory",
     "bytes_per_token": 3.5,
     "description": "For sums",

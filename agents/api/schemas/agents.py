@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from agents.api.agent_types import AgentType
+
 from .blocks import BlockState, CoreMemory, NewBlock
 from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
 from .identities import IdentityState
@@ -53,19 +55,21 @@ class AgentSettings(BaseModel):
     metadata: Json | None = None
     llm_config: LlmConfig | None = None
     embedding_config: EmbeddingConfig | None = None
+    message_buffer_autoclear: bool | None = None
 
 
 class NewAgent(AgentSettings):
     """An agent to create.
 
-    Its tools are those in `tools` and `tool_ids`, and the base tools unless `include_base_tools` is
-    false.
+    Its tools are those in `tools` and `tool_ids`, and those of its type unless `include_base_tools`
+    is false. Types with base tools have rules for them, unless `include_base_tool_rules` is false.
     """
 
-    agent_type: Short | None = None
+    agent_type: AgentType | None = None
     memory_blocks: Annotated[list[NewBlock], Field(max_length=50)] | None = None
     tools: Ids | None = None
     include_base_tools: bool = True
+    include_base_tool_rules: bool | None = None
     initial_message_sequence: Annotated[list[FirstMessage], Field(max_length=1000)] | None = None
 
 
