@@ -15,13 +15,6 @@ from tests.support.server import MemoryWeb, dashed, eventually
 pytestmark = pytest.mark.browser
 
 
-def edit_of(server: MemoryWeb, agent: str, version: int) -> int:
-    block_id, _, _ = server.block(agent)
-    sql = "SELECT id FROM agents_blockedit WHERE block_id = ? AND version = ?"
-    pk: int = server.one(sql, block_id, version)
-    return pk
-
-
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"})
 
 
@@ -193,7 +186,9 @@ def test_from_a_tool_call_to_its_edit_and_back_to_its_step(
     expect(page.locator(".step:target")).to_be_in_viewport()
     panel(page).get_by_role("link", name="Show the newest").click()
     expect(entry(page, 47)).to_be_visible()
-    open_at(page, server, agent, f"panel=history&edit={edit_of(server, agent, 1)}")
+    sql = "SELECT id FROM agents_blockedit WHERE block_id = ? AND version = 1"
+    edit = server.one(sql, server.block(agent)[0])
+    open_at(page, server, agent, f"panel=history&edit={edit}")
     expect(entry(page, 1)).to_be_in_viewport()
 
 

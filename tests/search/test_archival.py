@@ -1,55 +1,18 @@
-"""Archival and recall memory: what is put away, and how the agent finds it and what was said."""
+"""Archival memory: what is stored in it, and how the agent finds it."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from agents import tools
 from agents.live import fragments
-from agents.memory.classes import ChatMemory
-from agents.models import Agent, Editor, Event, MemoryRefusal, Message, Passage
-from agents.tools import ToolError, results
-from tests.conftest import Ask
-from tests.support.fake_openai import FakeOpenAI, calls, text
-
-TOOLS = ["archival_memory_insert", "archival_memory_search", "conversation_search"]
-
-
-@pytest.fixture
-def agent(agent: Agent) -> Agent:
-    agent.configure(tools=[*agent.tools, *TOOLS])
-    return agent
-
-
-@pytest.fixture
-def call(ask: Ask, model: FakeOpenAI) -> Any:
-    """Have the agent call a tool; what it returned."""
-
-    def run(name: str, said: str = "Go on", **arguments: Any) -> str:
-        model.script(calls((name, arguments)), text("OK"))
-        return str(ask(said).messages.get(role="tool").content)
-
-    return run
-
-
-def texts(returned: str) -> list[str]:
-    return [result["text"] for result in json.loads(returned)["results"]]
-
-
-def said(agent: Agent, *lines: str, days_ago: int = 0, role: str = "user") -> None:
-    """Messages of some earlier time."""
-    for line in lines:
-        number = agent.record(messages=1)
-        message = Message.objects.create(agent=agent, number=number, role=role, content=line)
-        past = timezone.now() - timedelta(days=days_ago)
-        Message.objects.filter(pk=message.pk).update(created_at=past)
-
+from agents.models import Agent, Editor, Event, MemoryRefusal, Passage
+from tests.support.searching import Call, texts
 
 # -- passages --------------------------------------------------------------------------------------
 
@@ -141,7 +104,7 @@ def test_passages_go_with_their_agent(agent: Agent, by: Editor) -> None:
 # -- the agent's tools -----------------------------------------------------------------------------
 
 
-def test_the_agent_puts_away_and_finds_again(agent: Agent, call: Any) -> None:
+def test_the_agent_puts_away_and_finds_again(agent: Agent, call: Call) -> None:
     told = call("archival_memory_insert", content="Bob's dog is called Rex", tags=["pets"])
     passage = Passage.objects.get()
     assert told == f"Done. It is passage {passage.pk} of archival memory."
@@ -158,12 +121,12 @@ def test_the_agent_puts_away_and_finds_again(agent: Agent, call: Any) -> None:
     assert passage.recalled_at is not None
 
 
-def test_a_refused_insert_tells_the_agent_why(agent: Agent, call: Any) -> None:
+def test_a_refused_insert_tells_the_agent_why(agent: Agent, call: Call) -> None:
     assert call("archival_memory_insert", content=" ").startswith("Error: The passage is empty")
     assert not Passage.objects.exists()
 
 
-def test_tags_narrow_a_search(agent: Agent, call: Any, by: Editor) -> None:
+def test_tags_narrow_a_search(agent: Agent, call: Call, by: Editor) -> None:
     Passage.insert(agent, "Rex the dog", ["pets", "home"], by=by)
     Passage.insert(agent, "Polly the parrot", ["pets"], by=by)
     Passage.insert(agent, "The dog of the neighbour", ["Home"], by=by)
@@ -180,14 +143,14 @@ def test_tags_narrow_a_search(agent: Agent, call: Any, by: Editor) -> None:
     assert tagged("dog", "nothing") == []
 
 
-def test_dates_narrow_a_search(agent: Agent, call: Any, by: Editor) -> None:
+def test_dates_narrow_a_search(agent: Agent, call: Call, by: Editor) -> None:
     for day in (1, 15, 31):
         Passage.insert(
             agent, f"note {day}", by=by, created_at=datetime(2024, 1, day, 23, 30, tzinfo=UTC)
         )
 
     def between(start: str | None, end: str | None, query: str = "note") -> set[str]:
-        given = {"start_datetime": start, "end_datetime": end}
+        given: dict[str, Any] = {"start_datetime": start, "end_datetime": end}
         return set(texts(call("archival_memory_search", query=query, **given)))
 
     assert between("2024-01-15", None) == {"note 15", "note 31"}
@@ -215,14 +178,14 @@ def test_dates_narrow_a_search(agent: Agent, call: Any, by: Editor) -> None:
     ],
 )
 def test_a_search_that_makes_no_sense_is_told_why(
-    agent: Agent, call: Any, given: dict[str, Any], words: str
+    agent: Agent, call: Call, given: dict[str, Any], words: str
 ) -> None:
     returned = call("archival_memory_search", query="x", **given)
     assert returned.startswith("Error: ")
     assert words in returned
 
 
-def test_results_are_bounded(agent: Agent, call: Any, by: Editor) -> None:
+def test_results_are_bounded(agent: Agent, call: Call, by: Editor) -> None:
     for n in range(60):
         long = f"{'filler ' * 4_000} marmalade {n} {' filler' * 4_000}"
         Passage.insert(agent, long, [f"tag {n} {'t' * 80}"], by=by)
@@ -235,19 +198,6 @@ def test_results_are_bounded(agent: Agent, call: Any, by: Editor) -> None:
     assert len(texts(many)) + json.loads(many)["left_out"] == 60
 
 
-def test_the_demo_agent_remembers(agent: Agent, settings: Any) -> None:
-    from agents.runs.loop import run_agent
-
-    for n, asked in enumerate(
-        ["Save to archival memory: the key is under the mat", "Search archival memory for key"]
-    ):
-        run = agent.send(asked, f"key-{n}")
-        run_agent(run.pk)
-    answer = run.messages.order_by("-number").first()
-    assert answer is not None
-    assert "the key is under the mat" in answer.content
-
-
 def test_the_schemas_say_what_may_be_given(agent: Agent) -> None:
     schema = tools.get("archival_memory_search").schema["parameters"]
     assert schema["required"] == ["query"]
@@ -258,85 +208,9 @@ def test_the_schemas_say_what_may_be_given(agent: Agent) -> None:
     assert all(about["description"] for about in schema["properties"].values())
 
 
-# -- recall ----------------------------------------------------------------------------------------
-
-
-def test_what_was_said_is_found_also_out_of_context(agent: Agent, call: Any) -> None:
-    said(agent, "My sister lives in Riga")
-    said(agent, "Riga is a fine city", role="assistant")
-    Agent.objects.filter(pk=agent.pk).update(context_from=1000)
-    returned = call("conversation_search", query="Riga")
-    assert set(texts(returned)) == {"My sister lives in Riga", "Riga is a fine city"}
-    assert {result["role"] for result in json.loads(returned)["results"]} == {"user", "assistant"}
-
-
-def test_a_search_does_not_find_itself(agent: Agent, call: Any) -> None:
-    said(agent, "The password is swordfish")
-    for _ in range(2):
-        returned = call("conversation_search", "Do you recall swordfish?", query="swordfish")
-    assert sorted(texts(returned)) == ["Do you recall swordfish?", "The password is swordfish"]
-    returned = call(
-        "conversation_search", "Hm", query="swordfish", roles=["user", "assistant", "tool"]
-    )
-    assert sorted(set(texts(returned))) == ["Do you recall swordfish?", "The password is swordfish"]
-
-
-def test_tools_returns_are_found_where_asked_for(agent: Agent, call: Any) -> None:
-    call("core_memory_append", label="human", content="marmalade")
-    assert texts(call("conversation_search", query="characters")) == []
-    (found,) = texts(call("conversation_search", query="characters", roles=["tool"]))
-    assert found.startswith("Done. Block 'human'")
-
-
-def test_dates_and_roles_narrow_recall(agent: Agent, call: Any) -> None:
-    said(agent, "Old tea", days_ago=20)
-    said(agent, "Recent tea", days_ago=5)
-    said(agent, "Tea it is", role="assistant", days_ago=5)
-    day = (timezone.now() - timedelta(days=5)).date().isoformat()
-    assert set(texts(call("conversation_search", query="tea", start_date=day))) == {
-        "Recent tea", "Tea it is",
-    }  # fmt: skip
-    between = {"start_date": day, "end_date": day, "roles": ["user"]}
-    assert texts(call("conversation_search", query="tea", **between)) == ["Recent tea"]
-    assert texts(call("conversation_search", query="", **between)) == ["Recent tea"]
-    assert texts(call("conversation_search", query="", end_date="2001-01-01")) == []
-    assert len(texts(call("conversation_search", query="tea", limit=1))) == 1
-    assert "start_date is 'soon'" in call("conversation_search", query="x", start_date="soon")
-
-
-def test_another_agents_conversation_is_never_found(agent: Agent, call: Any, bob: User) -> None:
-    other = Agent.create(bob, "Other", ChatMemory())
-    said(other, "The password is swordfish")
-    assert texts(call("conversation_search", query="swordfish")) == []
-
-
-def test_a_hit_is_shown_with_what_was_said_around_it(agent: Agent, call: Any) -> None:
-    said(agent, "Where did you put the key?")
-    said(agent, f"Under the blue pot. {'It is safe there. ' * 50}", role="assistant")
-    said(agent, "Thanks!")
-    said(agent, "An old key", days_ago=400)
-    (hit,) = json.loads(call("conversation_search", query="pot"))["results"]
-    assert hit["said_by"] == "you"
-    assert hit["before"] == {"said_by": "the person", "text": "Where did you put the key?"}
-    assert hit["after"] == {"said_by": "the person", "text": "Thanks!"}
-    hits = json.loads(call("conversation_search", query="key", roles=["user"]))["results"]
-    asked, old = sorted(hits, key=lambda each: each["text"], reverse=True)
-    assert asked["after"]["text"].startswith("Under the blue pot. It is safe")
-    assert len(asked["after"]["text"]) <= 201
-    assert "(1 year ago)" in old["when"]
-    assert "before" not in old, "What was said a year later does not belong to it"
-    assert "after" not in old
-
-
-def test_a_tools_return_is_shown_with_what_was_said_around_it(agent: Agent, call: Any) -> None:
-    call("core_memory_append", "Note the marmalade", label="human", content="x")
-    (hit,) = json.loads(call("conversation_search", query="characters", roles=["tool"]))["results"]
-    assert hit["said_by"] == "a tool"
-    assert hit["before"]["text"] == "Note the marmalade"
-    assert hit["after"] == {"said_by": "you", "text": "OK"}
-
-
-def test_a_passage_is_shown_with_who_wrote_it_and_when(agent: Agent, call: Any, by: Editor) -> None:
+def test_a_passage_is_shown_with_who_wrote_it_and_when(
+    agent: Agent, call: Call, by: Editor
+) -> None:
     then = datetime(2024, 2, 29, 18, 5, tzinfo=UTC)
     Passage.insert(agent, "Rex is a dog", by=by, created_at=then)
     call("archival_memory_insert", content="The dog likes Bob")
@@ -345,22 +219,3 @@ def test_a_passage_is_shown_with_who_wrote_it_and_when(agent: Agent, call: Any, 
     assert shown["Rex is a dog"]["written_by"] == "alice"
     assert shown["Rex is a dog"]["when"].startswith("Thursday 29 February 2024, 18:05 UTC (")
     assert shown["The dog likes Bob"]["written_by"] == "you"
-
-
-@pytest.mark.parametrize(
-    ("days", "words"),
-    [
-        (0, "today"), (1, "yesterday"), (2, "2 days ago"), (13, "13 days ago"), (14, "2 weeks ago"),
-        (59, "8 weeks ago"), (60, "2 months ago"), (364, "12 months ago"), (365, "1 year ago"),
-        (729, "1 year ago"), (730, "2 years ago"), (-1, "in the future"),
-    ],
-)  # fmt: skip
-def test_how_long_ago_something_was_is_said_in_words(days: int, words: str) -> None:
-    now = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
-    assert results.how_long_ago(now - timedelta(days=days), now) == words
-
-
-def test_a_moment_without_a_zone_is_utc() -> None:
-    assert results.parsed_date("2024-01-31T10:00", "x") == datetime(2024, 1, 31, 10, tzinfo=UTC)
-    with pytest.raises(ToolError):
-        results.parsed_date("31.1.2024", "x")

@@ -1,10 +1,12 @@
-"""Texts in many scripts, and what a search finds among them."""
+"""Texts in many scripts, and what a search, by words or by meaning, finds among them."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Protocol
 
 from agents.models import Agent, Editor
+from agents.search.embedder import Embedder
 from agents.search.hybrid import search
 from agents.search.scope import Passages
 
@@ -35,3 +37,24 @@ HOSTILE = [
 
 def found(agent: Agent, query: str, **scope: Any) -> list[str]:
     return [row.text for row, _ in search(Passages(agent, **scope), query, 10).rows]
+
+
+def texts(returned: str) -> list[str]:
+    """The texts of the results that a tool returned."""
+    return [result["text"] for result in json.loads(returned)["results"]]
+
+
+def best_match(agent: Agent, query: str, **scope: Any) -> str | None:
+    """The passage that a search finds first."""
+    return next(iter(found(agent, query, **scope)), None)
+
+
+def make_vectors() -> int:
+    """Make all vectors that are missing; how many that were."""
+    return Embedder().round()
+
+
+class Call(Protocol):
+    """Have the agent call a tool in answer to a message; what the tool returned."""
+
+    def __call__(self, name: str, said: str = "Go on", **arguments: Any) -> str: ...

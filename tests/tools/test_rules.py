@@ -61,27 +61,17 @@ def flipper(agent: Agent) -> Agent:
 # -- the turn --------------------------------------------------------------------------------------
 
 
-def test_a_turn_goes_on_after_a_tool_without_a_heartbeat(
-    speaker: Agent, model: FakeOpenAI, ask: Ask
+@pytest.mark.parametrize(
+    ("first", "second", "reason"), [(APPEND, SEND, "end_turn"), (SEND, APPEND, "no_heartbeat")]
+)
+def test_a_turn_goes_on_after_a_tool_where_a_rule_says_so(
+    first: Any, second: Any, reason: str, speaker: Agent, model: FakeOpenAI, ask: Ask
 ) -> None:
-    speaker.configure(tool_rules=[rule("continue_loop")])
-    model.script(calls(APPEND), calls(SEND))
+    speaker.configure(tool_rules=[rule("continue_loop", first[0])])
+    model.script(calls(first), calls(second))
     run = ask()
-    assert run.reason == "end_turn"
-    assert outcomes(run) == [
-        "a rule says that the turn goes on after core_memory_append",
-        "answered",
-    ]
-
-
-def test_a_turn_goes_on_also_after_a_tool_that_ends_it_otherwise(
-    speaker: Agent, model: FakeOpenAI, ask: Ask
-) -> None:
-    speaker.configure(tool_rules=[rule("continue_loop", "send_message")])
-    model.script(calls(SEND), calls(APPEND))
-    run = ask()
-    assert outcomes(run)[0] == "a rule says that the turn goes on after send_message"
-    assert run.reason == "no_heartbeat"
+    assert outcomes(run)[0] == f"a rule says that the turn goes on after {first[0]}"
+    assert run.reason == reason
 
 
 def test_an_agent_that_talks_by_tool_does_not_answer_before_what_is_required(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import close_old_connections, connection, transaction
 
-from agents.memory.classes import BasicBlockMemory, TaskMemory
+from agents.memory.classes import BasicBlockMemory
 from agents.models import (
     Agent,
     BlockEdit,
@@ -22,12 +21,6 @@ from agents.models import (
 from agents.tools import Caller, ToolError
 from agents.tools.custom import WriteConflict, from_row
 from tests.support.custom_tools import PUSH, tool, tried, value
-
-
-@pytest.fixture
-def agent(alice: User) -> Agent:
-    """Alice's agent, with a queue of tasks."""
-    return Agent.create(alice, "Worker", TaskMemory(human="Bob", persona="I work", tasks=[]))
 
 
 def test_a_call_that_was_only_prepared_has_changed_nothing(caller: Caller) -> None:

@@ -9,18 +9,11 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from agents.memory.classes import TaskMemory
 from agents.models import Agent, Tool
 from agents.tools import of_agent, schemas
 from agents.tools.custom import CustomTool, SourceError, prepare, read_source
 from agents.tools.custom.sandbox import Limits, limits_of
 from tests.support.custom_tools import MODELS, POP, PUSH, PUSH_BY_CLIENT
-
-
-@pytest.fixture
-def agent(alice: User) -> Agent:
-    """Alice's agent, with a queue of tasks."""
-    return Agent.create(alice, "Worker", TaskMemory(human="Bob", persona="I work", tasks=[]))
 
 
 def complaint(error: pytest.ExceptionInfo[ValidationError]) -> dict[str, list[str]]:

@@ -17,13 +17,6 @@ from agents.models.share import BlockShare
 from agents.tools import Caller
 from tests.support.custom_tools import tried
 
-
-@pytest.fixture
-def agent(alice: User) -> Agent:
-    """Alice's agent, with a queue of tasks."""
-    return Agent.create(alice, "Worker", TaskMemory(human="Bob", persona="I work", tasks=[]))
-
-
 # -- the agent's memory ----------------------------------------------------------------------------
 
 
