@@ -7,21 +7,13 @@ first API have it: `send_message`, archival memory and core memory in tools of M
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from agents.memory.prompts import SYSTEM_PROMPT
 from agents.tools.rules import Rule
 
 from .built_in_tools import BASE_TOOLS, built_in_tools
 
-AgentType = Literal[
-    "memgpt_agent",
-    "memgpt_v2_agent",
-    "letta_v1_agent",
-    "react_agent",
-    "workflow_agent",
-    "sleeptime_agent",
-]
 SPEAKS_BY_TOOL = (
     f"{SYSTEM_PROMPT}\n\nThe person hears you only through the tool send_message: say everything"
     " with it. After another tool you get a further step only if you ask for a heartbeat."

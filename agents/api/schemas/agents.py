@@ -6,13 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from agents.api.agent_types import AgentType
-
 from .blocks import BlockState, CoreMemory, NewBlock
 from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
 from .identities import IdentityState
 from .tools import ToolState
 
+AgentType = Literal[
+    "memgpt_agent",
+    "memgpt_v2_agent",
+    "letta_v1_agent",
+    "react_agent",
+    "workflow_agent",
+    "sleeptime_agent",
+]
 Window = Annotated[int, Field(ge=1000, le=10_000_000)]
 
 
