@@ -80,6 +80,7 @@ format: $(DEV) ## put the code in order
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 	@$(PY) -m djlint --reformat --warn --quiet templates
+	@$(PY) -m djlint --reformat --warn --quiet --profile=jinja fragments
 
 clean: ## remove what make made; the data in var/ stays
 	rm -rf $(VENV) .venv-sdk .mypy_cache .ruff_cache .pytest_cache test-results
@@ -94,6 +95,7 @@ endef
 define style
 $(PY) -m ruff check . && $(PY) -m ruff format --check . && \
 $(PY) -m djlint --check --lint templates && \
+$(PY) -m djlint --check --lint --profile=jinja fragments && \
 $(VENV)/bin/lint-imports --no-logo --no-cache
 endef
 

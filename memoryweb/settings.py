@@ -123,6 +123,11 @@ TEMPLATES = [
             ],
         },
     },
+    {  # what a page and a socket both show
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [BASE_DIR / "fragments", BASE_DIR / "templates"],  # there are the icons
+        "OPTIONS": {"environment": "agents.templatetags.fragments.environment"},
+    },
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # bytes of any request but an agent file's upload

@@ -238,7 +238,7 @@ class PageConsumer(AsyncWebsocketConsumer):
                     await self.send_event(*frame)
         except AgentGone:
             self.unfollow()
-            await self.send_frame({"content": render_to_string("agents/events/gone.html")})
+            await self.send_frame({"content": fragments.drawn("agents/events/gone.html")})
 
     async def next_frames(self) -> list[Frame]:
         """The next events, rendered; [] if the page has them all.
@@ -277,7 +277,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 def render_list(user: User, agent_id: UUID | None) -> str:
     agents = Agent.objects.visible_to(user).with_activity()
-    return render_to_string("agents/events/_agents.html", {"agents": agents, "shown_id": agent_id})
+    return fragments.drawn("agents/events/_agents.html", agents=agents, shown_id=agent_id)
 
 
 def are_next(seq: int, events: list[publisher.Published]) -> bool:

@@ -33,7 +33,13 @@ def render(agent: Agent, kind: str, data: dict[str, Any], rows: Rows | None = No
     subject = SUBJECTS[kind](agent, data, rows or {})
     if subject is None:
         return ""
-    return render_to_string(f"agents/events/{kind}.html", {"agent": agent, "data": data, **subject})
+    template = f"agents/events/{kind}.html"
+    return drawn(template, agent=agent, data=data, **subject)
+
+
+def drawn(template: str, **context: Any) -> str:
+    """A fragment from its template in the folder `fragments/`."""
+    return render_to_string(template, context, using="jinja2")
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:

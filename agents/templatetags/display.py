@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 from django import template
+from django.template import Context
 from django.utils import timezone
-from django.utils.html import escape, format_html
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from agents.live import fragments
 from agents.models import BlockEdit, Editor, Passage, Run, ToolCall
 from agents.runs.ways_on import Fault, fault_of
 from agents.text import markdown as md
@@ -129,13 +131,17 @@ def message_sent(call: ToolCall) -> str:
     return str(arguments_of(call.arguments).get("message", ""))
 
 
+@register.simple_tag(takes_context=True)
+def fragment(context: Context, name: str, **given: Any) -> SafeString:
+    """What a socket sends of the page, drawn from the same template."""
+    return mark_safe(fragments.drawn(name, **cast("dict[str, Any]", context.flatten()) | given))
+
+
 @register.simple_tag
 def when(moment: datetime) -> SafeString:
     """A time; a script on the page shows it relative to now."""
     exact = timezone.localtime(moment)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        exact.isoformat(timespec="seconds"),
-        exact.strftime("%-d %B %Y, %H:%M:%S %Z"),
-        exact.strftime("%H:%M"),
+    return mark_safe(
+        f'<time datetime="{exact.isoformat(timespec="seconds")}"'
+        f' title="{exact:%-d %B %Y, %H:%M:%S %Z}">{exact:%H:%M}</time>'
     )
