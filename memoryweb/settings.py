@@ -207,6 +207,8 @@ TOOL_SECONDS = env.float("MEMORYWEB_TOOL_SECONDS", default=5.0)
 TOOL_MEGABYTES = env.int("MEMORYWEB_TOOL_MEGABYTES", default=64)
 # Networks and hosts that requests for people and models may go to, though they are not public.
 OUTGOING_ALLOW = [each.strip() for each in env.list("MEMORYWEB_OUTGOING_ALLOW", default=[])]
+# The SearXNG that the tool web_search asks; it may be on any network.
+SEARXNG_URL = env.str("MEMORYWEB_SEARXNG_URL", default="")
 
 # -- Runs ----------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from agents import tools
 from agents.memory.context import compile_context
 from agents.models import Agent, Block, Compaction, Message, Run, Step, Tool
 from agents.models.tag import AgentTag
+from agents.tools.custom import CustomTool
 from agents.tools.rules import on_the_wire
 
 from .entries import (
@@ -48,7 +49,6 @@ IN_THE_FORMAT: dict[type[Model], set[str]] = {
 }
 BATCH = 2000  # rows read at once
 Row = TypeVar("Row", bound=Model)
-CORE = {"send_message": "letta_core", "conversation_search": "letta_core"}
 
 
 def export_agent(agent: Agent) -> dict[str, Any]:
@@ -189,22 +189,19 @@ class Export:
 
     def tools_of(self) -> Iterator[dict[str, Any]]:
         """The agent's tools, except the methods of its memory class, which no file contains."""
-        own = {
-            tool.name: tool
-            for tool in Tool.objects.filter(owner=self.agent.owner_id, name__in=self.agent.tools)
-        }
-        held = [n for n in tools.of_agent(self.agent) if n in tools.names() or n in own]
-        for place, name in enumerate(held):
-            if name in tools.names():
-                built_in = tools.get(name)
-                kind = CORE.get(name, "letta_core" if "archival" in name else "letta_memory_core")
-                yield tool_entry(place, name, kind, built_in.description, built_in.schema)
-            else:
-                tool = own[name]
-                yield tool_entry(place, name, "custom", tool.description, tool.json_schema) | {
-                    "source_code": tool.source,
-                    **{name: getattr(tool, name) for name in IN_THE_FORMAT[Tool]},
-                }
+        held = [
+            tool
+            for name, tool in tools.of_agent(self.agent).items()
+            if isinstance(tool, CustomTool) or name in tools.names()
+        ]
+        for place, tool in enumerate(held):
+            own = tool.row if isinstance(tool, CustomTool) else None
+            kind = "custom" if own else tool.family
+            entry = tool_entry(place, tool.name, kind, tool.description, tool.schema)
+            if own:
+                entry["source_code"] = own.source
+                entry |= {name: getattr(own, name) for name in IN_THE_FORMAT[Tool]}
+            yield entry
 
     # -- what only this program reads --------------------------------------------------------------
 

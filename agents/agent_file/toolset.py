@@ -44,9 +44,15 @@ class Toolset:
         self.made: dict[str, Tool] = {}  # the owner's tools that are new or get a new source
         self.asks: set[str] = set()  # tools that need approval in the file, by their names here
         self.missing: dict[str, list[str]] = {}  # why → the tools that were not imported
+        self.placeholders: list[str] = []  # names that are taken, of tools that do not work here
         self.methods = {name for each in CLASSES.values() for name in method_tools(each)}
         for tool in self.entries.values():
             self.add(tool)
+        if self.placeholders:
+            notes.add(
+                "Tools that are not set up on this server, so that a call only says so:"
+                f" {listed(self.placeholders)}."
+            )
         for why, names in self.missing.items():
             notes.add(f"Tools that were not imported, because {why}: {listed(names)}.")
 
@@ -57,6 +63,8 @@ class Toolset:
         if self.is_built_in(tool) or not source:
             if name in tools.names():
                 self.called[name] = name
+                if tools.get(name).missing():
+                    self.placeholders.append(name)
             elif name not in self.methods:
                 self.leave(name, "they are part of the server they come from")
         elif tool.text("source_type") not in ("", "python", "json"):
@@ -98,7 +106,7 @@ class Toolset:
             self.called[name] = name
             return
         free = name
-        if name in tools.names() or name in self.methods or (stored and not self.overwrite):
+        if name in tools.reserved() or name in self.methods or (stored and not self.overwrite):
             free = self.free_name(name)
             source = renamed(source, name, free)
         row = stored if stored and free == name else Tool(owner=self.owner, name=free)

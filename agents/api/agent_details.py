@@ -17,7 +17,7 @@ from agents.models.message_context import keys_in_context
 from agents.tools.rules import on_the_wire
 
 from . import ids
-from .built_in_tools import built_in_tools
+from .built_in_tools import built_in_tools, fixed_names
 from .schemas.agents import AgentState
 from .schemas.blocks import BlockState, CoreMemory
 from .schemas.fields import Json
@@ -112,7 +112,7 @@ def details(agents: Sequence[Agent]) -> list[AgentDetails]:
     """One owner's agents with what belongs to them, read with one query for each kind of thing."""
     if not agents:
         return []
-    names = {name for agent in agents for name in agent.tools} - built_in_tools().keys()
+    names = {name for agent in agents for name in agent.tools} - fixed_names()
     own = own_tools(agents[0].owner_id, names)
     blocks, tags = core_memories(agents), AgentTag.of(agents)
     identities = identities_of(agents)
@@ -144,8 +144,9 @@ def own_tools(owner_id: int, names: Collection[str]) -> dict[str, Tool]:
 def tool_states(agent: Agent, own: dict[str, Tool]) -> list[ToolState]:
     """The agent's tools in its order; `own` are its owner's."""
     built_in = built_in_tools()
+    own = {name: row for name, row in own.items() if name not in fixed_names()}
     return [
-        built_in[name] if name in built_in else ToolState.model_validate(own[name])
+        ToolState.model_validate(own[name]) if name in own else built_in[name]
         for name in dict.fromkeys(agent.tools)
         if name in built_in or name in own
     ]

@@ -8,7 +8,6 @@ from uuid import UUID
 from agents import tools
 from agents.memory.classes import CLASSES
 from agents.models.tool import LONGEST_RETURN
-from agents.tools import core_memory
 from agents.tools.memory_methods import method_tools
 
 from . import ids
@@ -33,16 +32,22 @@ def built_in_tools() -> dict[str, ToolState]:
     return {name: built_in_state(tool) for name, tool in found.items()}
 
 
+@cache
+def fixed_names() -> frozenset[str]:
+    """Those of them that go before a person's own tool of the same name."""
+    return frozenset(built_in_tools()) - ({*tools.names()} - {*tools.reserved()})
+
+
 def built_in_state(tool: tools.Tool) -> ToolState:
-    edits = tool.name in core_memory.EDITING or tool.name.startswith("core_memory")
     return ToolState.model_validate(
         {
             "id": ids.built_in(tool.name),
             "name": tool.name,
-            "tool_type": "letta_memory_core" if edits else "letta_core",
+            "tool_type": tool.family,
             "description": tool.description,
             "json_schema": tool.schema,
             "return_char_limit": LONGEST_RETURN,
+            "metadata_": {"not_set_up": why} if (why := tool.missing()) else {},
         }
     )
 

@@ -19,7 +19,7 @@ from agents.tools.dry_run import dry_run
 from . import lookups
 from .agent_details import agent_state, own_tools, tool_states
 from .auth import READ, TOOLS, WRITE
-from .built_in_tools import built_in_tools
+from .built_in_tools import built_in_tools, fixed_names
 from .cursors import Page, part_of
 from .errors import Refused, conflict, invalid, not_found
 from .json_router import JsonRouter
@@ -86,7 +86,8 @@ def index(request: HttpRequest, filters: Query[ToolFilters]) -> list[ToolState]:
 def filtered(request: HttpRequest, filters: ToolFilters) -> list[ToolState]:
     own = [] if filters.return_only_letta_tools else lookups.tools(request).order_by("-created_at")
     states = [ToolState.model_validate(tool) for tool in own]
-    states += built_in_tools().values()
+    taken = {state.name for state in states} - fixed_names()
+    states += [state for name, state in built_in_tools().items() if name not in taken]
     checks = {
         "name": filters.name and [filters.name],
         "id": filters.tool_ids,

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .block import Block
     from .block_edit import BlockEdit
 
+MOST_BLOCKS = 100  # that an agent holds, where it makes one itself
+LIMIT_OF_NEW = 5_000  # characters of a block that an agent makes
+
 
 class BlockQuerySet(models.QuerySet["Block"]):
     def usable_by(self, user: User) -> Self:
@@ -70,6 +73,30 @@ class BlockQuerySet(models.QuerySet["Block"]):
             self.filter(pk__in=[block.pk for block, _ in changed]).lock_with_holders()
         edits = [block.set_value(value, by=by) for block, value in changed]
         return [edit for edit in edits if edit]
+
+    @transaction.atomic
+    def create_for(
+        self, agent: Agent, label: str, value: str, description: str, *, by: Editor
+    ) -> tuple[Block, BlockEdit | None]:
+        """Make a block that an agent holds; its first value is an edit, so that the ledger says
+        who wrote it.
+
+        ValidationError where the block cannot be so, MemoryRefusal where the value does not fit or
+        the agent has as many blocks as it may make.
+        """
+        count = agent.attachments.count()
+        if count >= MOST_BLOCKS:
+            raise MemoryRefusal(
+                f"There are {count} blocks in core memory, and no more can be made here; write to"
+                " one of them, or delete one."
+            )
+        block = self.model(
+            owner=agent.owner, label=label, description=description, limit=LIMIT_OF_NEW
+        )
+        block.full_clean(exclude=["owner"])
+        block.save(force_insert=True)
+        agent.attach(block)
+        return block, block.set_value(value, by=by)
 
     @transaction.atomic
     def delete_unheld(self) -> bool:

@@ -32,6 +32,7 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
     for each in listed:
         each["called"] = called[each["name"]]
     more = attachable(agent)
+    del more["missing"]  # an agent may keep such a tool, but nobody has a use for a new one
     needed = more["custom"] or any(isinstance(tool, CustomTool) for tool in found.values())
     runs, off = custom.available() if needed else (True, "")
     if not runs:
@@ -54,7 +55,7 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
         "key": f"{crc32(name.encode()):08x}",
         "rules": in_words(own),
         "ends_turn": bool(tool and tool.ends_turn and not kinds & {"exit_loop", "continue_loop"}),
-        "kind": "missing",
+        "kind": "unknown",
     }
     if tool is None:
         return shown
@@ -64,6 +65,7 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
         shown["asks_by_default"] = tool.needs_approval and not ruled
     else:
         shown["kind"] = "built in" if name in tools.names() else f"of {agent.memory_class}"
+        shown["missing"] = tool.missing()
     return shown | described(tool.schema)
 
 

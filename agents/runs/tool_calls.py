@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import transaction
 
 from agents.models import (
@@ -24,13 +26,15 @@ from agents.models import (
 from agents.models.database_errors import unavailable
 from agents.models.message import storable
 from agents.search import hybrid
-from agents.tools import Caller, Outcome, ToolError
+from agents.tools import Caller, Outcome, Ready, Tool, ToolError
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
 
 from .turn import decide_next
 from .work import Work
 
 logger = logging.getLogger(__name__)
+SIGN_OF_LIFE_SECONDS = 1.0
+_outside = ThreadPoolExecutor(settings.RUN_THREADS, thread_name_prefix="tool")
 Decided = Approval.Status
 
 
@@ -100,16 +104,31 @@ class Call:
         if last:
             decide_next(self.work, self.step)
 
-    def prepare(self) -> Prepared | None:
-        """Run a custom tool in the sandbox, outside any transaction, as it may take seconds."""
-        if not isinstance(self.tool, CustomTool):
-            return None
+    def prepare(self) -> Prepared | Ready | None:
+        """Run what may take seconds outside any transaction: a custom tool, on staged memory; one
+        that asks others or computes, but not before a person has approved it."""
         try:
-            return self.tool.prepare(self.work.agent, self.arguments)
+            if isinstance(self.tool, CustomTool):
+                return self.tool.prepare(self.work.agent, self.arguments)
+            if self.tool and self.tool.outside and not self.needs_approval():
+                return self.run_outside(self.tool)
         except (ToolError, MemoryRefusal):
-            return None  # raised again, and answered, where it is performed
+            pass  # raised again, and answered, where it is performed
+        return None
 
-    def perform(self, prepared: Prepared | None) -> Return | None:
+    def run_outside(self, tool: Tool) -> Ready:
+        """Call the tool in another thread, with signs of life meanwhile. RunStopped: nobody waits
+        for it any more."""
+        called = _outside.submit(tool.try_call, self.caller, self.arguments)
+        while True:
+            with transaction.atomic():
+                self.work.run.renew_or_stop(f"Calling {tool.name}")
+            try:
+                return called.result(SIGN_OF_LIFE_SECONDS)
+            except TimeoutError:
+                continue
+
+    def perform(self, prepared: Prepared | Ready | None) -> Return | None:
         """The call's return; None where a person has to approve first.
 
         Raises WriteConflict: then prepare again.
@@ -162,14 +181,14 @@ class Call:
         text = (self.approval.arguments if self.approval else "") or self.call.arguments
         return self.tool.parse(text, heartbeat=self.work.run.speaks_by_tool)
 
-    def execute(self, prepared: Prepared | None, caller: Caller) -> Outcome:
+    def execute(self, prepared: Prepared | Ready | None, caller: Caller) -> Outcome:
         """Carry the call out."""
         assert self.tool
         if prepared:
             return prepared.apply(caller)
         return self.tool.call(caller, self.arguments)
 
-    def ask(self, prepared: Prepared | None) -> None:
+    def ask(self, prepared: Prepared | Ready | None) -> None:
         """Ask a person, showing what the call would write to memory."""
         why = (
             f"{self.call.name} needs approval"
@@ -180,9 +199,11 @@ class Call:
         approval = Approval.ask(self.work.run, self.step, self.call.id, why, changes)
         self.work.asked(self.step, approval)
 
-    def changes(self, prepared: Prepared | None) -> list[object]:
+    def changes(self, prepared: Prepared | Ready | None) -> list[object]:
         """What the call would write to blocks, found by doing it and taking it back."""
         edits: Sequence[BlockEdit] = ()
+        if self.tool and self.tool.outside:
+            return []  # it writes none, and could not be taken back
         try:
             with transaction.atomic():
                 edits = self.execute(prepared, replace(self.caller, approved=True)).edits

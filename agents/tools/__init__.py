@@ -9,11 +9,22 @@ from typing import Any, NamedTuple
 from agents.memory.classes import CLASSES, Memory
 from agents.models import Agent
 
-from . import archival, core_memory, messaging, recall
+from . import archival, code, core_memory, memory_blocks, messaging, placeholders, recall, web
 from .custom import own_tools
 from .memory_methods import method_tools
 from .rules import Rules
-from .tool import HEARTBEAT, Caller, Outcome, Tool, ToolError, arguments_of, get, names
+from .tool import (
+    HEARTBEAT,
+    Caller,
+    Outcome,
+    Ready,
+    Tool,
+    ToolError,
+    arguments_of,
+    get,
+    names,
+    reserved,
+)
 
 __all__ = [
     "ENDING",
@@ -21,19 +32,25 @@ __all__ = [
     "Caller",
     "Offered",
     "Outcome",
+    "Ready",
     "Rules",
     "Tool",
     "ToolError",
     "archival",
     "arguments_of",
+    "code",
     "core_memory",
     "get",
+    "memory_blocks",
     "messaging",
     "names",
     "of_agent",
+    "placeholders",
     "recall",
+    "reserved",
     "schemas",
     "speaks_by_tool",
+    "web",
 ]
 
 ENDING = frozenset(name for name in names() if get(name).ends_turn)
@@ -46,16 +63,19 @@ def speaks_by_tool(agent: Agent) -> bool:
 
 
 def of_agent(agent: Agent) -> dict[str, Tool]:
-    """The agent's tools in its order: built in, methods of its memory class, its owner's own.
+    """The agent's tools in its order: built in, methods of its memory class, its owner's own; and
+    last those built-in ones that yield to them.
 
     The database is asked only for names that are neither of the first two.
     """
-    tools = {name: get(name) for name in agent.tools if name in names()}
+    fixed, all_names = reserved(), names()
+    tools = {name: get(name) for name in agent.tools if name in fixed}
     if len(tools) < len(set(agent.tools)):
         methods = method_tools(CLASSES.get(agent.memory_class, Memory))
         tools |= {name: methods[name] for name in agent.tools if name in methods} | tools
     if others := [name for name in agent.tools if name not in tools]:
         tools |= own_tools(agent, others)
+        tools |= {name: get(name) for name in others if name in all_names and name not in tools}
     return {name: tools[name] for name in agent.tools if name in tools}
 
 

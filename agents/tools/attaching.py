@@ -19,7 +19,7 @@ from agents.models.tool import Tool as Row
 
 from . import rules
 from .memory_methods import method_tools
-from .tool import names as built_in
+from .tool import get, names, reserved
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,13 +35,24 @@ class ChangedMeanwhile(Exception):
 
 
 def attachable(agent: Agent) -> dict[str, list[str]]:
-    """What the agent could have and has not: built-in tools, its memory's methods, its owner's."""
+    """What the agent could have and has not: built-in tools, its memory's methods, its owner's, and
+    those that do not work on this server."""
     methods = list(method_tools(CLASSES.get(agent.memory_class, Memory)))
     own = Row.objects.filter(owner_id=agent.owner_id).values_list("name", flat=True)
-    held, found = set(agent.tools), {}
-    for kind, names in (("built_in", built_in()), ("method", methods), ("custom", own)):
-        found[kind] = [name for name in names if name not in held]
-        held |= set(found[kind])  # one name is one tool; the first of them wins in `of_agent`
+    missing = [name for name in names() if get(name).missing()]
+    yielding = [name for name in names() if name not in missing]
+    held = set(agent.tools)
+    found: dict[str, list[str]] = {"built_in": [], "method": [], "custom": [], "missing": []}
+    for kind, offered in (
+        ("built_in", reserved()),
+        ("method", methods),
+        ("custom", own),
+        ("built_in", yielding),
+        ("missing", missing),
+    ):
+        more = [name for name in offered if name not in held]
+        found[kind] += more
+        held |= set(more)  # one name is one tool; the first of them wins in `of_agent`
     return found
 
 
@@ -95,7 +106,7 @@ def asks_by_default(agent: Agent, name: str) -> bool:
     """Whether a tool of this name, in this agent, is one whose own setting asks for approval."""
     methods = method_tools(CLASSES.get(agent.memory_class, Memory))
     own = Row.objects.filter(owner_id=agent.owner_id, name=name, default_requires_approval=True)
-    return name not in built_in() and name not in methods and own.exists()
+    return name not in reserved() and name not in methods and own.exists()
 
 
 # -- a custom tool, and the agents that use it -------------------------------------------------

@@ -46,12 +46,36 @@ class Outcome(NamedTuple):
     edits: Sequence[BlockEdit] = ()
 
 
+class Ready(NamedTuple):
+    """What a tool came to that ran outside the transaction of its return; see `Tool.outside`."""
+
+    outcome: Outcome
+    failure: Exception | None = None
+    stdout: str = ""
+
+    def apply(self, caller: Caller) -> Outcome:
+        """The outcome; what the tool failed with is raised again."""
+        if self.failure:
+            raise self.failure
+        return self.outcome
+
+
 Function = Callable[..., str | Outcome]  # takes the caller, then what the model fills in
+
+
+def here() -> str:
+    """What keeps a tool from working on this server: nothing."""
+    return ""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A function an agent may call."""
+    """A function an agent may call.
+
+    `family` is what Letta calls its type. `yields`: a person's own tool of this name goes before
+    it. `outside`: it takes its time and uses no database, so it runs outside the transaction of its
+    return. `missing` says why it does not work on this server, "" if it does.
+    """
 
     name: str
     description: str
@@ -60,11 +84,22 @@ class Tool:
     ends_turn: bool = False
     schema: dict[str, Any] = field(default_factory=dict)
     needs_approval: bool = False
+    family: str = "letta_core"
+    yields: bool = False
+    outside: bool = False
+    missing: Callable[[], str] = here
 
     def call(self, caller: Caller, arguments: dict[str, Any]) -> Outcome:
         """Carry a call out with checked arguments (see `parse`)."""
         outcome = self.function(caller, **arguments)
         return outcome if isinstance(outcome, Outcome) else Outcome(outcome)
+
+    def try_call(self, caller: Caller, arguments: dict[str, Any]) -> Ready:
+        """Carry a call out and keep how it failed, if it did, for `apply`."""
+        try:
+            return Ready(self.call(caller, arguments))
+        except Exception as error:  # whatever it is, the model is told
+            return Ready(Outcome(""), error)
 
     def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
         """The arguments in a model's text, checked; ToolError where they do not fit.
@@ -114,22 +149,27 @@ def names() -> list[str]:
     return list(_registry)
 
 
+def reserved() -> list[str]:
+    """The names that nobody's own tool can have, as the built-in one goes before it."""
+    return [name for name, tool in _registry.items() if not tool.yields]
+
+
 @overload
 def tool(function: Function) -> Function: ...
 @overload
-def tool(*, ends_turn: bool) -> Callable[[Function], Function]: ...
-def tool(function: Function | None = None, *, ends_turn: bool = False) -> Any:
-    """Make a function a tool."""
+def tool(**settings: Any) -> Callable[[Function], Function]: ...
+def tool(function: Function | None = None, **settings: Any) -> Any:
+    """Make a function a tool; `settings` are fields of `Tool`."""
 
     def register(function: Function) -> Function:
-        registered = from_function(function, ends_turn=ends_turn)
+        registered = from_function(function, **settings)
         _registry[registered.name] = registered
         return function
 
     return register(function) if function else register
 
 
-def from_function(function: Function, *, ends_turn: bool = False) -> Tool:
+def from_function(function: Function, **settings: Any) -> Tool:
     """Read a tool off its function's name, signature and docstring."""
     summary, described = read_docstring(inspect.getdoc(function) or "")
     hints = get_type_hints(function)
@@ -141,7 +181,7 @@ def from_function(function: Function, *, ends_turn: bool = False) -> Tool:
     arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     parameters = without_titles(arguments.model_json_schema())
     schema = {"name": function.__name__, "description": summary, "parameters": parameters}
-    return Tool(function.__name__, summary, function, arguments, ends_turn, schema)
+    return Tool(function.__name__, summary, function, arguments, schema=schema, **settings)
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:

@@ -13,9 +13,8 @@ from tests.support.agent_file_samples import SOURCE, noted, sample, small_file
 
 def test_tools_that_can_be_used_are_taken_and_the_others_named(alice: User) -> None:
     imported = import_agent(alice, sample("lists.af"))
-    assert imported.agent.tools == ["weather", "memory_insert"]
+    assert imported.agent.tools == ["weather", "memory_insert", "run_code"]
     assert [tool.name for tool in Tool.objects.filter(owner=alice)] == ["weather"]
-    assert noted(imported.notes, "run_code", "the server they come from")
     assert noted(imported.notes, "pack", "typescript")
     assert noted(imported.notes, "fetch", "requests")
     assert noted(imported.notes, "'odd' was not imported", "no docstring")
@@ -116,11 +115,23 @@ def test_a_tool_of_a_server_stays_built_in_though_its_source_is_in_the_file(
     source = SOURCE.replace("look_up_book", "send_message")
     given["tools"][0] |= {"name": "send_message", "source_code": source, "tool_type": kind}
     assert import_agent(alice, given, overwrite_tools=True).agent.tools == ["send_message"]
-    given["tools"][0] |= {"name": "open_files"}
+    given["tools"][0] |= {"name": "teleport"}
     imported = import_agent(alice, given)
     assert imported.agent.tools == []
-    assert noted(imported.notes, "open_files", "part of the server")
+    assert noted(imported.notes, "teleport", "part of the server")
     assert not Tool.objects.exists()
+
+
+def test_a_tool_of_letta_that_does_not_work_here_is_taken_and_named(alice: User) -> None:
+    given = small_file()
+    given["tools"][0] |= {
+        "name": "open_files",
+        "source_code": None,
+        "tool_type": "letta_files_core",
+    }
+    imported = import_agent(alice, given)
+    assert imported.agent.tools == ["open_files"]
+    assert noted(imported.notes, "not set up on this server", "open_files")
 
 
 def test_no_file_takes_the_approval_from_a_tool_that_needs_it(alice: User) -> None:

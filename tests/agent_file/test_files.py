@@ -158,7 +158,9 @@ def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice
     notes = imported.agent.block("notes")
     assert notes is not None
     assert (notes.value, notes.limit) == ("By hand", 2000)
-    assert imported.agent.tools == ["weather", "memory_insert", "archival_memory_insert"]
+    assert imported.agent.tools == [
+        *("weather", "memory_insert", "run_code", "archival_memory_insert"),
+    ]
     assert noted(imported.notes, "teleport")
     assert Tool.objects.get(name="weather").default_requires_approval
 

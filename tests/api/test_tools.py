@@ -40,6 +40,30 @@ def test_a_tool_is_made_once_changed_and_deleted(api: Api, agent: Agent, agent_p
     assert not Tool.objects.exists()
 
 
+def test_letta_s_tools_are_listed_with_their_types(api: Api, agent_path: str) -> None:
+    types = {tool["name"]: tool["tool_type"] for tool in api.get("/tools/?limit=100")}
+    assert types["memory"] == "letta_memory_core"
+    assert types["memory_insert"] == "letta_sleeptime_core"
+    assert types["fetch_webpage"] == "letta_builtin"
+    assert types["open_files"] == "letta_files_core"
+    assert types["send_message_to_agent_async"] == "letta_multi_agent_core"
+    assert types["store_memories"] == "letta_voice_sleeptime_core"
+    made = api.post("/agents/", {"tools": ["memory", "web_search", "run_code", "open_files"]})
+    names = [tool["name"] for tool in made["tools"]]
+    assert {"memory", "web_search", "run_code", "open_files"} <= {*names}
+    [files] = api.get("/tools/?name=open_files")
+    assert "not set up" in files["metadata_"]["not_set_up"]
+
+
+def test_a_tool_of_ones_own_goes_before_one_that_yields(api: Api) -> None:
+    source = ADD.replace("def add(", "def web_search(")
+    made = api.post("/tools/", {"source_code": source})
+    assert made["name"] == "web_search"
+    assert [tool["id"] for tool in api.get("/tools/?name=web_search")] == [made["id"]]
+    agent = api.post("/agents/", {"tools": ["web_search"], "include_base_tools": False})
+    assert [tool["id"] for tool in agent["tools"]] == [made["id"]]
+
+
 REFUSED_SOURCES = [
     "",
     "x = 1",

@@ -268,3 +268,29 @@ def test_attaching_while_the_tool_is_deleted_leaves_no_name_behind(
     assert not Tool.objects.exists()
     agent.refresh_from_db()
     assert "shout" not in agent.tools
+
+
+def test_a_placeholder_is_shown_as_one_and_not_offered(web: Client, agent: Agent) -> None:
+    attach(agent, "open_files")
+    attach(agent, "fetch_webpage")
+
+    shown = tab(web, agent)
+
+    placeholder = words_of(card(shown, "open_files"))
+    assert "placeholder" in placeholder
+    assert "not set up on this server" in placeholder
+    assert "built in" in words_of(card(shown, "fetch_webpage"))
+    assert "<option>run_code</option>" in shown
+    assert "<option>grep_files</option>" not in shown
+
+
+def test_a_placeholder_stays_when_the_agent_is_changed_by_the_form(
+    web: Client, agent: Agent
+) -> None:
+    attach(agent, "open_files")
+
+    settings = html(web.get(reverse("agent_settings", args=[agent.pk])))
+
+    assert "Not set up on this server" in settings
+    assert 'value="open_files"' in settings
+    assert 'value="grep_files"' not in settings

@@ -11,6 +11,18 @@ from .fields import Json, MaybeUserId, Moment, Short, State, Tags, ToolId
 Source = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 
 
+ToolType = Literal[
+    "custom",
+    "letta_core",
+    "letta_memory_core",
+    "letta_sleeptime_core",
+    "letta_voice_sleeptime_core",
+    "letta_multi_agent_core",
+    "letta_builtin",
+    "letta_files_core",
+]
+
+
 class ToolSettings(BaseModel):
     """What a new tool and a change can set."""
 
@@ -55,11 +67,14 @@ class RunResult(BaseModel):
 
 
 class ToolState(State):
-    """A tool: a user's own (`custom`), or one that comes with memoryweb."""
+    """A tool: a user's own (`custom`), or one that comes with memoryweb.
+
+    `metadata_.not_set_up` says why a tool of Letta's does not work on this server.
+    """
 
     id: ToolId
     name: str
-    tool_type: Literal["custom", "letta_core", "letta_memory_core"] = "custom"
+    tool_type: ToolType = "custom"
     description: str
     source_type: str = "python"
     source_code: str | None = Field(None, validation_alias="source")

@@ -228,12 +228,20 @@ class AgentForm(forms.ModelForm):
 def tool_families(agent: Agent) -> dict[str, dict[str, str]]:
     """The tools an agent may have: family → name → what it does."""
     methods = method_tools(CLASSES.get(agent.memory_class, Memory))
-    own = Tool.objects.filter(owner=agent.owner_id).exclude(name__in=[*tools.names(), *methods])
+    fixed = [*tools.reserved(), *methods]
+    own = Tool.objects.filter(owner=agent.owner_id).exclude(name__in=fixed)
+    own_names = {*own.values_list("name", flat=True)}
+    built_in = [tools.get(name) for name in tools.names() if name not in own_names]
     families = {
-        "Built in": {name: tools.get(name).description for name in tools.names()},
+        "Built in": {each.name: each.description for each in built_in if not each.missing()},
         f"From its memory class, {agent.memory_class}": {
             name: method.description for name, method in methods.items()
         },
         "Your own": dict(own.values_list("name", "description")),
+        "Not set up on this server": {
+            each.name: each.description
+            for each in built_in
+            if each.missing() and each.name in agent.tools
+        },
     }
     return {title: family for title, family in families.items() if family}

@@ -55,6 +55,11 @@ def limits_of(tool: Tool) -> Limits:
     )
 
 
+def most() -> Limits:
+    """What the operator allows to any code."""
+    return Limits(settings.TOOL_SECONDS, settings.TOOL_MEGABYTES)
+
+
 @dataclass
 class Printed:
     """What the code printed: the first characters, and how many there were."""

@@ -35,6 +35,6 @@ def name_problem(name: str) -> str:
         return f"'{name}' has {len(name)} characters; {LONGEST_NAME} is the most."
     if not name.isascii() or keyword.iskeyword(name):
         return f"'{name}' is not a valid tool name: use letters a to z, digits and '_'."
-    if name in tools.names():
+    if name in tools.reserved():
         return f"'{name}' is a built-in tool; give the function another name."
     return ""
