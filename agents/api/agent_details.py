@@ -22,6 +22,7 @@ from .schemas.agents import AgentState
 from .schemas.blocks import BlockState, CoreMemory
 from .schemas.fields import Json
 from .schemas.identities import IdentityState
+from .schemas.runs import stop_word
 from .schemas.tools import ToolState
 
 MEMGPT, PLAIN = "memgpt_v2_agent", "letta_v1_agent"
@@ -45,7 +46,8 @@ class AgentDetails:
         self.blocks = self.memory.blocks
         self.tools = tool_states(agent, own_tools)
         self.identity_ids = [identity.id for identity in identities]
-        self.last_run_completion, self.last_stop_reason = Run.last_end(agent)
+        self.last_run_completion, reason = Run.last_end(agent)
+        self.last_stop_reason = stop_word(reason)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.agent, name)

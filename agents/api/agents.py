@@ -13,7 +13,7 @@ from ninja import Query
 
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
-from agents.models import Agent, AgentTag, Run
+from agents.models import Agent, AgentTag
 from agents.models.conversation import post_first_messages
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
@@ -38,6 +38,7 @@ from .schemas.agents import (
     NewAgent,
 )
 from .schemas.fields import Done, Many, Short
+from .schemas.runs import reasons_of
 
 router = JsonRouter(tags=["agents"])
 FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient", "Quiet", "Warm"]
@@ -73,7 +74,7 @@ def index(request: HttpRequest, filters: Query[AgentFilters]) -> list[AgentDetai
 
 
 def filtered(request: HttpRequest, filters: AgentFilters) -> QuerySet[Agent]:
-    agents: QuerySet[Agent] = Agent.objects.visible_to(lookups.person(request))
+    agents = Agent.objects.visible_to(lookups.person(request))
     if filters.name is not None:
         agents = agents.filter(name=filters.name)
     if filters.query_text:
@@ -82,8 +83,7 @@ def filtered(request: HttpRequest, filters: AgentFilters) -> QuerySet[Agent]:
     if identities is not None:
         agents = agents.filter(identities__in=identities).distinct()
     if filters.last_stop_reason is not None:
-        ended = Run.objects.filter(reason=filters.last_stop_reason)
-        agents = agents.filter(runs__in=ended).distinct()
+        agents = agents.ended(reasons_of(filters.last_stop_reason))
     tags = set(filters.tags or [])
     if tags and filters.match_all_tags:
         for tag in tags:

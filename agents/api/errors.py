@@ -25,10 +25,18 @@ from agents.models.editing import as_sentence
 logger = logging.getLogger(__name__)
 
 
+class CodedError(BaseModel):
+    """What went wrong, with a word that programs look for."""
+
+    code: str
+    message: str
+    pending_request_id: str | None = None
+
+
 class Error(BaseModel):
     """What went wrong, in a sentence."""
 
-    detail: str
+    detail: str | CodedError
 
 
 class FieldError(BaseModel):

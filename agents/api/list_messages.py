@@ -93,7 +93,7 @@ def stored(
         last = batch[-1].number
         rows = rows.filter(number__lt=last) if newest else rows.filter(number__gt=last)
         numbers = {row.pk: row.number for row in batch}
-        more = convert(batch[::-1] if newest else batch, agent, page)
+        more = convert(batch[::-1] if newest else batch, agent, page, listed=True)
         more = [message for message in more if inside(message, numbers, lower, upper)]
         messages = [*more, *messages] if newest else [*messages, *more]
         if len(batch) < step:

@@ -64,10 +64,11 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 
     With a header `Idempotency-Key` the same request gives the same run; a different one gives 409.
     """
-    run = start_run(request, agent_id, data)
-    if data.streaming:
-        return stream(request, run, data, tokens=data.stream_tokens, pings=data.include_pings)
-    return whole(request, run, data)
+    run, seen = start_run(request, agent_id, data)
+    if not data.streaming:
+        return whole(request, run, data, seen)
+    tokens, pings = data.stream_tokens, data.include_pings
+    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen)
 
 
 @router.post(
@@ -79,14 +80,15 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 )
 def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpResponseBase:
     """Send messages and stream the answer: server-sent events with `data:` lines only."""
-    run = start_run(request, agent_id, data)
-    return stream(request, run, data, tokens=data.stream_tokens, pings=data.include_pings)
+    run, seen = start_run(request, agent_id, data)
+    tokens, pings = data.stream_tokens, data.include_pings
+    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen)
 
 
 @router.post(f"{AGENT}/messages/async", auth=CHAT, response=RunState, operation_id="send_async")
 def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
     """Send messages without waiting; the answer is the run, which can be read later."""
-    return start_run(request, agent_id, data)
+    return start_run(request, agent_id, data)[0]
 
 
 # -- reading ---------------------------------------------------------------------------------------

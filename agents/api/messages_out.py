@@ -1,7 +1,8 @@
 """Messages in the SDKs' form: a row becomes no message, one, or several.
 
 An assistant's row holds reasoning, text and tool calls; each becomes a message with an id of its
-own. A call of `send_message` becomes the text that it sends, and its return is left out.
+own. A call of `send_message` becomes the text that it sends, and its return is left out. Calls that
+had to wait become one request for approval, and stay it; lists have what was answered, too.
 """
 
 from __future__ import annotations
@@ -14,13 +15,22 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 
 from agents.memory.context import METADATA, Context, core_memory, metadata
-from agents.models import Agent, Approval, Compaction, Message, ToolCall
+from agents.models import Agent, Approval, Compaction, Message, Run, ToolCall
 from agents.tools import arguments_of, speaks_by_tool
 
 from . import ids
+from .approvals_out import (
+    ANSWERS,
+    ByCall,
+    answered_together,
+    asked_of,
+    asked_together,
+    response_fields,
+)
 from .schemas.messages import MessageOptions
 
 WHOLE, REASONING, TEXT, CALLS = 0, 1, 2, 3  # parts of a row, as they are numbered in ids
+REQUEST = "approval_request_message"
 ENCODER = DjangoJSONEncoder()
 SHOWN = (Message.Status.COMPLETE, Message.Status.STOPPED)
 ApiMessage = dict[str, Any]  # as `MessageState` describes it
@@ -32,11 +42,12 @@ class Conversion:
 
     options: MessageOptions
     by_tool: bool  # the agent talks with a tool, so the text beside its calls is reasoning
+    listed: bool = False  # the messages are read later, with what was answered to requests
     calls: dict[tuple[int | None, str], ToolCall] = field(default_factory=dict)
-    pending: set[tuple[int | None, str]] = field(default_factory=set)
+    asked: dict[int, ByCall] = field(default_factory=dict)
 
     def prepare(self, rows: Sequence[Message]) -> None:
-        """Look up what rows refer to: the calls that returns answer, and the pending calls."""
+        """Look up what rows refer to: the calls that returns answer, and what was asked of them."""
         self._add_calls(row for row in rows if row.role == Message.Role.ASSISTANT)
         unknown = {
             row.step_id
@@ -46,9 +57,7 @@ class Conversion:
         if unknown:
             others = Message.objects.filter(step__in=unknown, role=Message.Role.ASSISTANT)
             self._add_calls(others)
-        if newest := next((row for row in reversed(rows) if row.tool_calls), None):
-            waiting = Approval.objects.pending().filter(step=newest.step_id)
-            self.pending = {(each.step_id, each.tool_call_id) for each in waiting}
+        self.asked |= asked_of(rows)
 
     def _add_calls(self, rows: Iterable[Message]) -> None:
         for row in rows:
@@ -74,21 +83,36 @@ class Conversion:
         if row.content:
             form = reasoning if calls and self.by_tool else assistant
             messages.append(form(row, row.content, TEXT))
-        return messages + [self._call(row, call, CALLS + place) for place, call in enumerate(calls)]
+        return messages + self._calls(row, calls)
+
+    def _calls(self, row: Message, calls: Sequence[ToolCall]) -> list[ApiMessage]:
+        """The calls of a row: those asked about at once are one request, where the first stands."""
+        asked = self.asked.get(row.step_id or 0, {})
+        parts = {call.id: CALLS + place for place, call in enumerate(calls)}
+        messages = []
+        for call in calls:
+            if call.id not in asked:
+                messages.append(self._call(row, call, parts[call.id]))
+            elif call.id == (together := asked_together(asked, call.id))[0]:
+                waiting = [each for each in calls if each.id in together]
+                messages.append(called(row, REQUEST, parts[call.id], *waiting))
+        for answers in answered_together(asked) if self.listed else []:
+            part = ANSWERS + parts.get(answers[0].tool_call_id, CALLS)
+            answered = head(row, "approval_response_message", part) | response_fields(answers)
+            messages.append(answered | {"date": timestamp(answers[0].decided_at or row.created_at)})
+        return messages
 
     def _call(self, row: Message, call: ToolCall, part: int) -> ApiMessage:
         text = self.sent_text(call)
         if text is not None:
             return assistant(row, text, part)
-        is_pending = (row.step_id, call.id) in self.pending
-        kind = "approval_request_message" if is_pending else "tool_call_message"
-        shown = {"name": call.name, "arguments": call.arguments, "tool_call_id": call.id}
-        return head(row, kind, part) | {"tool_call": shown, "tool_calls": [shown]}
+        return called(row, "tool_call_message", part, call)
 
     def _tool_return(self, row: Message) -> list[ApiMessage]:
         call = self.calls.get((row.step_id, row.tool_call_id))
-        if call and self.sent_text(call) is not None and not row.is_error:
-            return []
+        approval = self.asked.get(row.step_id or 0, {}).get(row.tool_call_id)
+        if call and not row.is_error and (text := self.sent_text(call, approval)) is not None:
+            return [assistant(row, text, TEXT)] if approval else []
         shown = {
             "tool_return": row.content,
             "status": "error" if row.is_error else "success",
@@ -96,18 +120,21 @@ class Conversion:
             "stdout": [row.stdout] if row.stdout else [],
             "stderr": [row.content] if row.is_error else [],
         }
+        if approval and approval.returned:
+            shown |= {name: approval.returned[name] or [] for name in ("stdout", "stderr")}
         return [
             head(row, "tool_return_message")
             | shown
             | {"name": call.name if call else None, "tool_returns": [shown | {"type": "tool"}]}
         ]
 
-    def sent_text(self, call: ToolCall) -> str | None:
-        """The text that a call sends to the person; None if it is another tool's."""
+    def sent_text(self, call: ToolCall, approval: Approval | None = None) -> str | None:
+        """The text that a call sends to the person, as approved; None if it is another tool's."""
         options = self.options
         if not options.use_assistant_message or call.name != options.assistant_message_tool_name:
             return None
-        text = arguments_of(call.arguments).get(options.assistant_message_tool_kwarg)
+        arguments = (approval.arguments if approval else "") or call.arguments
+        text = arguments_of(arguments).get(options.assistant_message_tool_kwarg)
         return text if isinstance(text, str) else None
 
 
@@ -170,8 +197,28 @@ def assistant(row: Message, text: str, part: int) -> ApiMessage:
     return head(row, "assistant_message", part) | {"content": text}
 
 
-def convert(rows: Sequence[Message], agent: Agent, options: MessageOptions) -> list[ApiMessage]:
-    """An agent's rows in the SDKs' form."""
-    conversion = Conversion(options, speaks_by_tool(agent))
+def called(row: Message, kind: str, part: int, *calls: ToolCall) -> ApiMessage:
+    """A message that shows calls; older clients read the first."""
+    shown = [
+        {"name": call.name, "arguments": call.arguments, "tool_call_id": call.id} for call in calls
+    ]
+    return head(row, kind, part) | {"tool_call": shown[0], "tool_calls": shown}
+
+
+def convert(
+    rows: Sequence[Message], agent: Agent, options: MessageOptions, *, listed: bool = False
+) -> list[ApiMessage]:
+    """An agent's rows in the SDKs' form; `listed`: with what was answered to requests."""
+    conversion = Conversion(options, speaks_by_tool(agent), listed)
     conversion.prepare(rows)
     return [message for row in rows for message in conversion.messages(row)]
+
+
+def requests_of(run: Run, options: MessageOptions) -> list[tuple[Message, ApiMessage]]:
+    """The requests that a run waits for, each with the row that makes the calls."""
+    if run.status != Run.Status.WAITING:
+        return []
+    pending = {each.step_id for each in Approval.objects.pending().filter(step__run=run.pk)}
+    calling = Message.objects.filter(step__in=pending, role=Message.Role.ASSISTANT)
+    found = [(row, message) for row in calling for message in convert([row], run.agent, options)]
+    return [(row, message) for row, message in found if message["message_type"] == REQUEST]

@@ -17,7 +17,7 @@ from agents.models import Message, Run
 from . import ids
 from .errors import Refused, answer
 from .json_router import json_response
-from .messages_out import convert
+from .messages_out import REQUEST, convert, requests_of
 from .run_stream import (
     END,
     LOOK_SECONDS,
@@ -50,26 +50,29 @@ class Waiting(HttpResponse):
 # -- whole -----------------------------------------------------------------------------------------
 
 
-def whole(request: HttpRequest, run: Run, options: MessageOptions) -> HttpResponse:
-    """The messages of the run, once it rests."""
+def whole(request: HttpRequest, run: Run, options: MessageOptions, seen: int = -1) -> HttpResponse:
+    """The messages of the run after the number `seen`, once it rests."""
     if hasattr(request, "after_response"):
-        return Waiting(lambda: when_it_rests(run, options))
-    while (result := outcome(run, options)) is None:
+        return Waiting(lambda: when_it_rests(run, options, seen))
+    while (result := outcome(run, options, seen)) is None:
         time.sleep(POLL)
     return as_response(result)
 
 
-def outcome(run: Run, options: MessageOptions) -> dict[str, Any] | None:
-    """The result of a run; None until it rests."""
+def outcome(run: Run, options: MessageOptions, seen: int = -1) -> dict[str, Any] | None:
+    """The result of a run, without the messages up to the number `seen`; None until it rests."""
     if run.stored_status() in NOT_ENDED:
         return None
     now = Run.find(run.pk)
     if now is None:
         return {"error": "The run was deleted before it ended.", "run_id": None}
     now.agent = run.agent
-    rows = [row for row in now.stored_messages() if row.role in ANSWERS]
+    rows = [row for row in now.stored_messages(seen) if row.role in ANSWERS]
+    messages = convert(rows, now.agent, options)
+    shown = {message["id"] for message in messages if message["message_type"] == REQUEST}
+    asked = [message for _, message in requests_of(now, options) if message["id"] not in shown]
     return {
-        "messages": convert(rows, now.agent, options),
+        "messages": messages + asked,
         "stop_reason": stopped(now),
         "usage": usage(now),
         "error": now.error + in_a_sentence(now) if now.status == Run.Status.FAILED else None,
@@ -87,25 +90,25 @@ def as_response(result: dict[str, Any]) -> HttpResponse:
     return json_response(result)
 
 
-async def when_it_rests(run: Run, options: MessageOptions) -> HttpResponseBase:
+async def when_it_rests(run: Run, options: MessageOptions, seen: int = -1) -> HttpResponseBase:
     """The answer; after a while it starts with white space, so that the client does not give up."""
     loop = asyncio.get_running_loop()
     late = loop.time() + PATIENCE
     async with listening(run.agent_id, every=False) as wait:
-        while (result := await in_thread(outcome, run, options)) is None:
+        while (result := await in_thread(outcome, run, options, seen)) is None:
             if loop.time() > late:
-                kept_alive = StreamingHttpResponse(breathing(run, options))
+                kept_alive = StreamingHttpResponse(breathing(run, options, seen))
                 kept_alive.headers["Content-Type"] = "application/json"
                 return kept_alive
             await wait(LOOK_SECONDS)
     return as_response(result)
 
 
-async def breathing(run: Run, options: MessageOptions) -> AsyncIterator[str]:
+async def breathing(run: Run, options: MessageOptions, seen: int) -> AsyncIterator[str]:
     """White space, with which JSON may start, until the run rests; then the answer."""
     yield " "
     async with listening(run.agent_id, every=False) as wait:
-        while (result := await in_thread(outcome, run, options)) is None:
+        while (result := await in_thread(outcome, run, options, seen)) is None:
             yield " "
             await wait(LOOK_SECONDS)
     yield json.dumps(result)
@@ -122,9 +125,10 @@ def stream(
     tokens: bool,
     pings: bool,
     after: int = 0,
+    seen: int = -1,
 ) -> HttpResponseBase:
-    """The messages of the run, as they are written."""
-    follower = Follower(run, options, tokens=tokens, after=after)
+    """The messages of the run after the number `seen`, as they are written."""
+    follower = Follower(run, options, tokens=tokens, after=after, seen=seen)
     if hasattr(request, "after_response"):
         lines: Any = events(follower, pings=pings)
     else:

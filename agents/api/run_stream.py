@@ -23,7 +23,16 @@ from agents.models.people import is_active
 from agents.tools import speaks_by_tool
 
 from . import ids
-from .messages_out import REASONING, TEXT, ApiMessage, Conversion, head, timestamp
+from .messages_out import (
+    REASONING,
+    REQUEST,
+    TEXT,
+    ApiMessage,
+    Conversion,
+    head,
+    requests_of,
+    timestamp,
+)
 from .schemas.messages import MessageOptions
 from .schemas.runs import stop_reason
 from .ways_on import in_a_sentence
@@ -35,16 +44,26 @@ PARTS = {"content": TEXT, "reasoning": REASONING}
 
 
 class Follower:
-    """The messages of a run after `after`; with `tokens`, also parts of unfinished messages."""
+    """The messages of a run after `after`; with `tokens`, also parts of unfinished messages.
+
+    Messages up to the number `seen` were returned before the run continued.
+    """
 
     def __init__(
-        self, run: Run, options: MessageOptions, *, tokens: bool = False, after: int = 0
+        self,
+        run: Run,
+        options: MessageOptions,
+        *,
+        tokens: bool = False,
+        after: int = 0,
+        seen: int = -1,
     ) -> None:
         self.run_id, self.options, self.tokens, self.after = run.pk, options, tokens, after
         self.agent: Agent = run.agent
         self.by_tool = speaks_by_tool(run.agent)
         self.conversion = Conversion(options, self.by_tool)
-        self.number = -1  # of the last message that was returned whole
+        self.number = seen  # of the last message that was returned whole
+        self.requests: set[str] = set()  # ids of the requests for approval that were returned
         self.returned: dict[tuple[int, int], int] = {}  # characters, by row and part
         self.ended = False
 
@@ -58,8 +77,18 @@ class Follower:
         items += self._messages(run)
         if run.status not in NOT_ENDED:
             self.ended = True
-            items += ending(run)
+            items += self._requests(run) + ending(run)
         return items
+
+    def _requests(self, run: Run) -> list[ApiMessage]:
+        """What a run waits for, where that showed only when the call was made."""
+        requests = []
+        run.agent = self.agent
+        for row, request in requests_of(run, self.options):
+            if request["id"] not in self.requests:
+                part = ids.part_of("message", request["id"])[1]
+                requests.append(request | {"seq_id": self._place(row.number, part) + WHOLE})
+        return requests
 
     def _messages(self, run: Run) -> list[ApiMessage]:
         """The finished messages, up to the first that is not."""
@@ -71,6 +100,8 @@ class Follower:
         for row in rows:
             self.number = row.number
             for message in self.conversion.messages(row):
+                if message["message_type"] == REQUEST:
+                    self.requests.add(message["id"])
                 messages += self._rest_of(row, message)
         return messages
 

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from ninja import Query
 
 from agents.models import Run, Step
+from agents.models.run import REQUIRES_APPROVAL
 from agents.runs.ways_on import retry
 
 from . import ids, lookups
@@ -45,11 +46,13 @@ def index(request: HttpRequest, filters: Query[RunFilters]) -> list[Run]:
     if named:
         runs = runs.filter(agent__in=[ids.uuid_of("agent", each) for each in named])
     if filters.active:
-        runs = runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED])
+        runs = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.QUEUED])
     if filters.statuses is not None:
         statuses = [status for status, word in RUN_STATUSES.items() if word in filters.statuses]
         runs = runs.filter(status__in=statuses)
-    if filters.stop_reason is not None:
+    if filters.stop_reason == REQUIRES_APPROVAL:
+        runs = runs.filter(status=Run.Status.WAITING)
+    elif filters.stop_reason is not None:
         runs = runs.filter(reason=filters.stop_reason)
     return page_of(runs, filters, lambda text: ids.key_of("run", text), by="pk")
 
@@ -104,7 +107,7 @@ def delete(request: HttpRequest, run_id: str) -> Run | RunState:
 def messages_of_run(request: HttpRequest, run_id: str, page: Query[Page]) -> HttpResponse:
     """The messages of a run, oldest first unless `order` is "desc"."""
     run = lookups.run(request, run_id)
-    messages = ordered(request, convert(run.message_list, run.agent, MessageOptions()))
+    messages = ordered(request, convert(run.message_list, run.agent, shown_as(run), listed=True))
     return json_response(part_of(messages, page, lambda message: message["id"]))
 
 
@@ -145,4 +148,9 @@ def follow(request: HttpRequest, run_id: str, data: FollowRun) -> HttpResponseBa
     run = lookups.run(request, run_id)
     pings, after = data.include_pings, data.starting_after
     tokens = after % (WHOLE + 1) not in (0, WHOLE)
-    return stream(request, run, MessageOptions(), tokens=tokens, pings=pings, after=after)
+    return stream(request, run, shown_as(run), tokens=tokens, pings=pings, after=after)
+
+
+def shown_as(run: Run) -> MessageOptions:
+    """How the script that sent the message wants the run's messages shown."""
+    return MessageOptions.model_validate(run.request_config)

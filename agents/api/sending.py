@@ -1,4 +1,4 @@
-"""Sending messages: starts the run that answers, finds it again, or lets it continue."""
+"""Sending messages: starts the run that answers, or finds it again."""
 
 from __future__ import annotations
 
@@ -8,28 +8,39 @@ from uuid import uuid4
 
 from django.http import HttpRequest
 
-from agents.models import Agent, Approval, Run
+from agents.models import Agent, Run
+from agents.tools import ENDING
 
 from . import lookups
 from .content import checked_text, text_of
-from .errors import conflict, invalid
-from .schemas.messages import NewMessage, SendMessages
+from .decisions import decide, pending_request
+from .errors import Refused, conflict, invalid
+from .schemas.fields import Json
+from .schemas.messages import NewMessage, SendMessages, shown_options
+
+ANSWERING = ("approval", "tool_return")  # types of messages that answer a waiting call
 
 
-def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
-    """The run that answers; if the same request was sent before, the run that it started."""
+def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[Run, int]:
+    """The run that answers, and the number of the message after which it does.
+
+    If the same request was sent before, the run that it started; with an approval, the run that
+    waited for it.
+    """
     agent = lookups.agent(request, agent_id)
     sent = data.messages or []
     if data.input is not None:
         sent = [*sent, NewMessage(content=data.input)]
     if not sent:
         raise invalid("messages", "There is no message; give 'messages' or 'input'.")
-    if sent[0].type == "approval":
-        return decide(request, agent, sent[0])
-    if any(each.type == "tool_return" for each in sent):
-        raise invalid("messages", "Tools run on this server; a script cannot send their returns.")
+    if sent[0].type in ANSWERING:
+        return decide(request, agent, data)
+    if any(each.type in ANSWERING for each in sent):
+        raise invalid("messages", "What is said about tool calls that wait is sent alone.")
+    tools = brought_tools(agent, data)
     messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
-    digest = hashlib.sha256(json.dumps([messages, data.max_steps]).encode()).hexdigest()
+    said = [messages, data.max_steps, *([tools] if tools else [])]
+    digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
     key = f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}" if name else ""
     if not (key and agent.runs.filter(key=key).exists()):
@@ -42,37 +53,32 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
         before=[{"role": role, "content": content} for role, content in messages[:-1]],
         most_steps=data.max_steps,
         asked=digest,
+        client_tools=tools,
+        request_config=shown_options(data),
     )
     if run.asked != digest:
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")
     run.agent = agent
-    return run
+    return run, -1
 
 
 def refuse_if_undecided(agent: Agent) -> None:
-    """409 if a person has to decide on a tool call first."""
-    if Run.objects.waiting_for_approval(agent):
-        raise conflict(
-            "The agent waits for the approval of a tool call: send a message of type 'approval',"
-            " or decide in the page."
+    """409 if tool calls wait to be approved, or for what a script returns, first."""
+    if waiting := Run.objects.waiting_for_approval(agent):
+        waiting.agent = agent
+        words = (
+            "The agent is waiting for approval on a tool call, or for a script to return one:"
+            " send a message of type 'approval', or decide in the page."
         )
+        detail = {"code": "PENDING_APPROVAL", "message": words}
+        raise Refused(409, detail | {"pending_request_id": pending_request(waiting)})
 
 
-def decide(request: HttpRequest, agent: Agent, message: NewMessage) -> Run:
-    """Approve or refuse the pending tool calls; the run that continues. 409 if there are none."""
-    run = agent.current_run()
-    pending = list(Approval.objects.pending().filter(step__run=run)) if run else []
-    if run is None or not pending:
-        raise conflict("No tool call of this agent waits for approval.")
-    decisions = {each.tool_call_id: each for each in message.approvals or []}
-    for approval in pending:
-        decision = decisions.get(approval.tool_call_id)
-        approve = decision.approve if decision else message.approve
-        if approve is None:
-            continue
-        status = Approval.Status.APPROVED if approve else Approval.Status.REFUSED
-        reason = (decision.reason if decision else None) or message.reason or ""
-        approval.decide(status, by=lookups.person(request), reason=reason)
-    run.refresh_from_db()
-    run.agent = agent
-    return run
+def brought_tools(agent: Agent, data: SendMessages) -> list[Json]:
+    """The client-side tools of a request. 422 for one of the name by which the agent talks."""
+    tools = [each.model_dump() for each in data.client_tools or []]
+    for tool in tools:
+        if tool["name"] in ENDING and tool["name"] in agent.tools:
+            words = f"The agent talks by its own tool {tool['name']}; give yours another name."
+            raise invalid("client_tools", words)
+    return tools

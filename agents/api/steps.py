@@ -64,7 +64,9 @@ def step(request: HttpRequest, step_id: str) -> Step:
 def messages_of_step(request: HttpRequest, step_id: str, page: Query[Page]) -> HttpResponse:
     """The messages of a step."""
     step = lookups.step(request, step_id)
-    messages = ordered(request, convert(step.message_list, step.run.agent, MessageOptions()))
+    messages = ordered(
+        request, convert(step.message_list, step.run.agent, MessageOptions(), listed=True)
+    )
     return json_response(part_of(messages, page, lambda message: message["id"]))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
 from django.utils import timezone
 
-from .run import Run
+from .run import REQUIRES_APPROVAL, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -36,6 +37,16 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         expired = self.filter(deleted_at__lte=now - KEPT_AFTER_DELETE)
         for agent in expired.filter(created_at__lte=now - LONGEST_IMPORT):
             agent.purge()
+
+    def ended(self, reasons: Collection[str]) -> Self:
+        """Those of which the newest run that has begun ended, or waits, for one of these."""
+        begun = Run.objects.filter(agent=models.OuterRef("pk")).exclude(status=Run.Status.QUEUED)
+        waiting = models.Case(
+            models.When(status=Run.Status.WAITING, then=models.Value(REQUIRES_APPROVAL)),
+            default="reason",
+        )
+        newest = begun.order_by("-pk").annotate(ended_by=waiting).values("ended_by")[:1]
+        return self.annotate(ended_by=models.Subquery(newest)).filter(ended_by__in=reasons)
 
     def with_activity(self) -> Self:
         """Each agent with `busy`: whether one of its runs goes on."""

@@ -17,13 +17,16 @@ from .prepared_sql import key as key_of
 from .prepared_sql import read, values
 from .run_contents import RunContents
 from .run_queryset import RunQuerySet
+from .script_request import ScriptRequest
 from .signals import run_ended, run_ready
 
 if TYPE_CHECKING:
     from .agent import Agent
 
+REQUIRES_APPROVAL = "requires_approval"  # where others have the reason why a run ended
 
-class Run(Leased, RunContents):
+
+class Run(Leased, ScriptRequest, RunContents):
     """A message of a person, from the moment it is accepted until it is answered.
 
     One run at a time goes on for each agent; the others wait, in order.
@@ -32,7 +35,7 @@ class Run(Leased, RunContents):
     class Status(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
-        WAITING = "waiting"  # until a person approves a tool call
+        WAITING = "waiting"  # until a tool call is approved, or a script returned it
         DONE = "done"
         STOPPED = "stopped"
         FAILED = "failed"
@@ -64,12 +67,6 @@ class Run(Leased, RunContents):
     role = models.CharField(max_length=10, default=Message.Role.USER, editable=False)
     before = models.JSONField(
         default=list, editable=False, help_text="Messages posted ahead of it: role and content."
-    )
-    asked = models.CharField(
-        max_length=64, blank=True, editable=False, help_text="SHA-256 of the request, of a script."
-    )
-    most_steps = models.PositiveIntegerField(
-        null=True, editable=False, help_text="Its own limit of steps, below the agent's."
     )
     wants_room = models.BooleanField(
         default=False, editable=False, help_text="Room is made before the model is asked again."
@@ -111,8 +108,8 @@ class Run(Leased, RunContents):
         """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
         The same `key` again gives the same run. `given` is what a script may say beyond the text:
-        `role`, `before`, `most_steps`, `asked`. Raises ValidationError for a text that is empty or
-        over 100,000 characters, LimitReached where too many messages wait.
+        `role`, `before`, and the fields of `ScriptRequest`. Raises ValidationError for a text that
+        is empty or over 100,000 characters, LimitReached where too many messages wait.
         """
         run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **given)
         advance(agent, 0)  # holds the agent's row
@@ -201,7 +198,7 @@ class Run(Leased, RunContents):
             self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
-        """Let nobody work on it until a person decides; where the run is held (`renew`)."""
+        """Let nobody work on it until its calls are decided on; where it is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
         self.update("status", "activity", "seen_at")
         self.agent.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
@@ -277,10 +274,13 @@ class Run(Leased, RunContents):
 
     @classmethod
     def last_end(cls, agent: Agent) -> tuple[datetime | None, str]:
-        """When and why the agent's newest run ended that has begun."""
+        """When and why the agent's newest run ended that has begun; it may only wait by now."""
         newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
-        found = values(cls, ("finished_at", "reason"), newest, key_of(agent))
-        return (found[0][0], found[0][1]) if found else (None, "")
+        found = values(cls, ("finished_at", "reason", "status"), newest, key_of(agent))
+        if not found:
+            return None, ""
+        ended, reason, status = found[0]
+        return ended, REQUIRES_APPROVAL if status == cls.Status.WAITING else reason
 
 
 def begin_next(agent: Agent) -> None:

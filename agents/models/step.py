@@ -103,6 +103,10 @@ class Step(PreparedRow):
         """What a person was asked about a call."""
         return next((each for each in self.approval_list if each.tool_call_id == call_id), None)
 
+    def undecided(self) -> list[Approval]:
+        """What its calls wait for: a person's word, or a script's return."""
+        return [each for each in self.approval_list if each.is_pending]
+
     def called(self) -> list[str]:
         """The tools it has called with success, in order."""
         if not self.message or not self.message.tool_calls:

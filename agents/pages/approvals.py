@@ -1,4 +1,4 @@
-"""Approvals: a person decides on a tool call that waits."""
+"""Approvals: a person decides on a tool call that waits, or returns it in a script's place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from agents import tools
 from agents.models import Agent, Approval
-from agents.models.approval import checked_arguments
+from agents.models.approval import Decision, checked_arguments
 from agents.tools import ToolError
 
 from .request import Request, own_agent
@@ -24,22 +24,29 @@ Decided = Approval.Status
 @login_required
 @require_POST
 def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
-    """POST: `decision` ("approved" or "refused"), `arguments` if changed, `reason` if refused."""
+    """POST: `decision` ("approved" or "refused"), `arguments` if changed, `reason` if refused.
+
+    For a script's tool: `decision` ("returned", or "failed" with an error) and `returned`.
+    """
     agent = own_agent(request, agent_id)
     approval = get_object_or_404(Approval, pk=approval_id, step__run__agent=agent)
-    refused = request.POST.get("decision") != Decided.APPROVED
     try:
-        arguments = "" if refused else changed_arguments(agent, approval, request)
+        Approval.decide_all([(approval, decision(agent, approval, request))], by=request.user)
     except (ValidationError, ToolError) as error:
         words = " ".join(getattr(error, "messages", [str(error)]))
         return render(request, "agents/_refusal.html", {"error": words}, status=422)
-    approval.decide(
-        Decided.REFUSED if refused else Decided.APPROVED,
-        by=request.user,
-        arguments=arguments,
-        reason=request.POST.get("reason", "")[:1000] if refused else "",
-    )
     return done(request, agent)
+
+
+def decision(agent: Agent, approval: Approval, request: Request) -> Decision:
+    """What the person says."""
+    match request.POST.get("decision"):
+        case Decided.APPROVED:
+            return Decision(Decided.APPROVED, arguments=changed_arguments(agent, approval, request))
+        case "returned" | "failed" as how:
+            text = request.POST.get("returned", "")
+            return Decision.of_return(text, "error" if how == "failed" else "success")
+    return Decision(Decided.REFUSED, request.POST.get("reason", "")[:1000])
 
 
 def changed_arguments(agent: Agent, approval: Approval, request: Request) -> str:

@@ -40,6 +40,7 @@ def keep_partial(
 ) -> None:
     """Keep what a model had said before it was stopped or broke off, marked as such."""
     work.run.renew()
+    message.tool_calls = []  # those that came may be no more than a part
     answer.split()
     stopped = status == Step.Status.STOPPED and answer.content.strip()
     settle(message, answer, Message.Status.STOPPED if stopped else Message.Status.BROKEN)
@@ -90,6 +91,8 @@ def stop(work: Work) -> None:
         with transaction.atomic():
             run.renew()
             if step and step.status == Step.Status.CALLING:
+                for approval in step.undecided():
+                    approval.withdraw()
                 for call in step.unanswered():
                     content = "Error: not run, because the person stopped the agent."
                     answer_call(work, step, call, Return(content, failed=True))

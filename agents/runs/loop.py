@@ -17,19 +17,20 @@ from agents.llm.windows import window_of
 from agents.memory import sent_requests
 from agents.memory.compaction import compact, is_full, summarise_again, too_large
 from agents.memory.context import Context, compile_context
-from agents.models import Agent, Event, Message, Run, Step
+from agents.models import Agent, Approval, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
 from agents.models.message import DraftText
 
 from .failures import fail, keep_partial, recover_interrupted, settle, stop, wait_or_fail
-from .tool_calls import call_tools
+from .tool_calls import call_tools, open_questions
 from .turn import end_turn
 from .work import Work
 
 logger = logging.getLogger(__name__)
 
 MOST_TRIES = 20  # of workers at one run; each before the last died over it
+CUT = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
 LOOKED_BACK = 1000  # steps, for how much a model has read
 LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
 FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
@@ -246,21 +247,28 @@ def record_deltas(run: Run, message: Message, deltas: list[Delta], *, first: boo
     run.agent.record(*events)
 
 
-@transaction.atomic
 def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
-    """The message in its final form; the run ends here if it calls no tool."""
-    calls = answer.tool_calls()
-    work.run.renew_or_stop(f"Calling {calls[0].name}" if calls else None)
-    settle(message, answer, Message.Status.COMPLETE)
-    message.tool_calls = [call.stored() for call in calls]
-    message.extra = answer.extra(facts.signer(step.endpoint, step.model))
-    message.update("content", "reasoning", "tool_calls", "extra", "status")
-    step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
-    work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
-    if calls:
+    """The message in its final form, with what is asked about its calls; the run ends here if it
+    calls no tool."""
+    message.tool_calls = [call.stored() for call in answer.tool_calls()]
+    waiting = open_questions(work, step)
+    prepared = [call.prepare() for call in waiting]  # in the sandbox, which may take seconds
+    with transaction.atomic():
+        calls = message.calls()
+        work.run.renew_or_stop(f"Calling {calls[0].name}" if calls else None)
+        settle(message, answer, Message.Status.COMPLETE)
+        message.extra = answer.extra(facts.signer(step.endpoint, step.model))
+        message.update("content", "reasoning", "tool_calls", "extra", "status")
+        step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+        work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
+        if not calls:
+            end_turn(work, step, CUT.get(answer.finish, "answered"), Reason.ANSWERED)
+            return
         step.status = Step.Status.CALLING
         step.store()
-        work.agent.record(step.changed())
-        return
-    cut = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
-    end_turn(work, step, cut.get(answer.finish, "answered"), Reason.ANSWERED)
+        if waiting:
+            questions = [call.question(it) for call, it in zip(waiting, prepared, strict=True)]
+            work.asked(step, questions)
+            Approval.ask(work.run, step, questions)
+        else:
+            work.agent.record(step.changed())

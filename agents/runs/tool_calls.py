@@ -26,7 +26,7 @@ from agents.models import (
 from agents.models.database_errors import unavailable
 from agents.models.message import storable
 from agents.search import hybrid
-from agents.tools import Caller, Outcome, Ready, Tool, ToolError
+from agents.tools import Caller, ClientTool, Outcome, Ready, Tool, ToolError
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
 
 from .turn import decide_next
@@ -50,9 +50,16 @@ class Return(NamedTuple):
 def call_tools(work: Work, step: Step) -> None:
     """Run the step's calls that have no return yet, in order; then end the step.
 
-    Returns early where a call waits for a person's approval; the run then waits as well.
+    Returns early where a call waits for a person or for its script; the run then waits as well.
+    None of them runs before all that was asked about them is answered, so that returns keep the
+    order of their calls.
     """
     if work.run.status != Run.Status.RUNNING:
+        return
+    if undecided := step.undecided():
+        with transaction.atomic():
+            work.run.renew_or_stop()
+            Approval.wait_for(undecided, work.run, step)
         return
     unanswered = step.unanswered()
     for call in unanswered:
@@ -62,6 +69,20 @@ def call_tools(work: Work, step: Step) -> None:
         with transaction.atomic():
             work.run.renew_or_stop()
             decide_next(work, step)
+
+
+def open_questions(work: Work, step: Step) -> list[Call]:
+    """The step's calls that have to wait, found before any of them runs.
+
+    A call that a rule forbids, or that does not fit its tool, is not among them. What a block
+    demands shows only when the call is made.
+    """
+    waiting, called = [], work.run.called()
+    for each in (Call(work, step, call) for call in step.unanswered()):
+        if each.has_to_wait(called):
+            waiting.append(each)
+        called = [*called, each.call.name]
+    return waiting
 
 
 class Call:
@@ -107,10 +128,11 @@ class Call:
     def prepare(self) -> Prepared | Ready | None:
         """Run what may take seconds outside any transaction: a custom tool, on staged memory; one
         that asks others or computes, but not before a person has approved it."""
+        called = self.work.run.called()
         try:
             if isinstance(self.tool, CustomTool):
                 return self.tool.prepare(self.work.agent, self.arguments)
-            if self.tool and self.tool.outside and not self.needs_approval():
+            if self.tool and self.tool.outside and not self.needs_approval(called):
                 return self.run_outside(self.tool)
         except (ToolError, MemoryRefusal):
             pass  # raised again, and answered, where it is performed
@@ -129,20 +151,24 @@ class Call:
                 continue
 
     def perform(self, prepared: Prepared | Ready | None) -> Return | None:
-        """The call's return; None where a person has to approve first.
+        """The call's return; None where a person has to approve first, or its script to run it.
 
         Raises WriteConflict: then prepare again.
         """
+        if self.approval and self.approval.status == Decided.RETURNED:
+            return given(self.approval)
         stdout = prepared.stdout if prepared else ""
         try:
             with transaction.atomic():
-                if self.needs_approval():
+                if self.needs_approval(self.work.run.called()):
                     raise ApprovalNeeded
                 outcome = self.execute(prepared, self.caller)
                 note = self.approval.note if self.approval else ""
                 return Return(note + outcome.content, stdout=stdout, edits=outcome.edits)
         except ApprovalNeeded:
-            self.ask(prepared)
+            question = self.question(prepared)
+            Approval.ask(self.work.run, self.step, [question])
+            self.work.asked(self.step, [question])
             return None
         except WriteConflict:
             raise
@@ -157,20 +183,29 @@ class Call:
             )
         return Return(content, failed=True, stdout=stdout)
 
-    def needs_approval(self) -> bool:
-        """Whether a rule wants a person's word that is not there. ToolError: it may not run."""
+    def has_to_wait(self, called: Sequence[str]) -> bool:
+        """Whether it cannot run before somebody answers, once these were called."""
+        try:
+            return self.needs_approval(called)
+        except ToolError:
+            return False  # answered at once, where it is performed
+
+    def needs_approval(self, called: Sequence[str]) -> bool:
+        """Whether somebody has to answer who did not. ToolError: it may not run after these."""
         if self.tool is None:
             offered = ", ".join(self.work.tools) or "none"
             raise ToolError(f"There is no tool '{self.call.name}'; the tools are: {offered}.")
-        if self.approval and self.approval.status in (Decided.REFUSED, Decided.EXPIRED):
-            raise ToolError(refused(self.approval))
-        if refusal := self.work.rules.refusal(self.call.name, self.work.run.called()):
+        if self.approval and self.approval.status not in (Decided.PENDING, Decided.APPROVED):
+            raise ToolError(self.approval.refusal)
+        if refusal := self.work.rules.refusal(self.call.name, called):
             raise ToolError(refusal)
         _ = self.arguments  # nobody is asked about a call that does not fit its tool
         return self.asks() and not self.caller.approved
 
     def asks(self) -> bool:
-        """Whether a person must approve the call, by the agent's rules or by the tool itself."""
+        """Whether it always waits: by the agent's rules, by the tool's own, or for its script."""
+        if isinstance(self.tool, ClientTool):
+            return True
         by_default = bool(self.tool and self.tool.needs_approval)
         return self.work.rules.asks(self.call.name, by_default=by_default)
 
@@ -188,16 +223,17 @@ class Call:
             return prepared.apply(caller)
         return self.tool.call(caller, self.arguments)
 
-    def ask(self, prepared: Prepared | Ready | None) -> None:
-        """Ask a person, showing what the call would write to memory."""
-        why = (
-            f"{self.call.name} needs approval"
-            if self.asks()
-            else "A block asks before it is written"
-        )
+    def question(self, prepared: Prepared | Ready | None) -> Approval:
+        """What is asked about the call, with what it would write to memory."""
+        name, kind = self.call.name, Approval.Kind.PERSON
+        if isinstance(self.tool, ClientTool):
+            why, kind = f"{name} is run by the script that brought it", Approval.Kind.CLIENT
+        elif self.asks():
+            why = f"{name} needs approval"
+        else:
+            why = "A block asks before it is written"
         changes = self.changes(prepared)
-        approval = Approval.ask(self.work.run, self.step, self.call.id, why, changes)
-        self.work.asked(self.step, approval)
+        return Approval(tool_call_id=self.call.id, kind=kind, why=why[:300], changes=changes)
 
     def changes(self, prepared: Prepared | Ready | None) -> list[object]:
         """What the call would write to blocks, found by doing it and taking it back."""
@@ -219,11 +255,11 @@ class _TakenBack(Exception):
     """Ends a transaction whose outcome was only looked at."""
 
 
-def refused(approval: Approval) -> str:
-    """What the model is told of a call that a person did not approve."""
-    if approval.status == Decided.EXPIRED:
-        return "not run: nobody approved it in time, which counts as a refusal."
-    return f"not run, because the person refused it: {approval.reason or 'no reason was given'}"
+def given(approval: Approval) -> Return:
+    """The return that a script gave in place of the tool."""
+    returned = approval.returned or {}
+    printed = "\n".join(returned.get("stdout") or [])
+    return Return(returned["tool_return"], returned["status"] == "error", printed)
 
 
 def answer_call(

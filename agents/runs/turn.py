@@ -30,6 +30,8 @@ def decide_next(work: Work, step: Step) -> None:
         step.end(LAST_STEP, Reason.MAX_STEPS)
     elif failed:
         step.end("a tool call failed, so the agent sees why and goes on")
+    elif any(each.returned for each in step.approval_list):
+        step.end("a script returned a call, so the agent sees the result and goes on")
     elif not run.speaks_by_tool:
         step.end("called a tool, so the agent sees the result and goes on")
     elif any(asks_for_heartbeat(call) for call in calls):

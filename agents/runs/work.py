@@ -43,11 +43,16 @@ class Work:
 
     @property
     def tools(self) -> dict[str, Tool]:
-        """The tools the run may use: the agent's; in a reflection, those that edit core memory."""
+        """The tools the run may use: the agent's, and those of its script, which win where a name
+        is the same; in a reflection, those that edit core memory."""
         if self._tools is None:
-            reflects = self.run.kind == Run.Kind.REFLECTION
-            editing = {name: tools.get(name) for name in core_memory.EDITING if reflects}
-            self._tools = editing or tools.of_agent(self.agent)
+            if self.run.kind == Run.Kind.REFLECTION:
+                self._tools = {name: tools.get(name) for name in core_memory.EDITING}
+            else:
+                brought = tools.client_tools(self.run.client_tools)
+                held = tools.of_agent(self.agent)
+                held = {name: held[name] for name in held if name not in brought}
+                self._tools = held | brought
         return self._tools
 
     @property
@@ -90,9 +95,9 @@ class Work:
         step.message_list.append(message)
         step.edit_list.extend(edits)
 
-    def asked(self, step: Step, approval: Approval) -> None:
-        """A person was asked about a call."""
-        step.approval_list.append(approval)
+    def asked(self, step: Step, approvals: Sequence[Approval]) -> None:
+        """Calls wait for a person or the script."""
+        step.approval_list.extend(approvals)
 
     def compacted(self, compaction: Compaction) -> None:
         """Old messages left the context."""

@@ -10,6 +10,7 @@ from agents.memory.classes import CLASSES, Memory
 from agents.models import Agent
 
 from . import archival, code, core_memory, memory_blocks, messaging, placeholders, recall, web
+from .client import ClientTool, client_tools
 from .custom import own_tools
 from .memory_methods import method_tools
 from .rules import Rules
@@ -30,6 +31,7 @@ __all__ = [
     "ENDING",
     "HEARTBEAT",
     "Caller",
+    "ClientTool",
     "Offered",
     "Outcome",
     "Ready",
@@ -38,6 +40,7 @@ __all__ = [
     "ToolError",
     "archival",
     "arguments_of",
+    "client_tools",
     "code",
     "core_memory",
     "get",
@@ -97,7 +100,7 @@ def schemas(tools: Iterable[Tool], *, heartbeat: bool = False) -> list[dict[str,
         if len(description := function.get("description", "")) > LONGEST_DESCRIPTION:
             description = f"{description[: LONGEST_DESCRIPTION - 1]}…"
             function = function | {"description": description}
-        if heartbeat and not tool.ends_turn:
+        if heartbeat and tool.takes_heartbeat:
             function = copy.deepcopy(function)
             parameters = function["parameters"]
             parameters["properties"][HEARTBEAT] = {

@@ -106,6 +106,17 @@ class Tool:
 
         With `heartbeat` they may ask for one, which the function does not take.
         """
+        arguments = self.read(text)
+        if heartbeat:
+            arguments.pop(HEARTBEAT, None)
+        try:
+            checked = self.arguments.model_validate(arguments, strict=True)
+        except ValidationError as error:
+            raise ToolError(f"{self.name} was not called: {in_words(error)}.") from None
+        return dict(checked)
+
+    def read(self, text: str) -> dict[str, Any]:
+        """The arguments in a model's text as they are; ToolError where they are no JSON object."""
         try:
             arguments = json.loads(text or "{}")
         except (ValueError, RecursionError) as error:
@@ -115,13 +126,12 @@ class Tool:
                 f"The arguments of {self.name} are a {type(arguments).__name__},"
                 " not a JSON object of names and values."
             )
-        if heartbeat:
-            arguments.pop(HEARTBEAT, None)
-        try:
-            checked = self.arguments.model_validate(arguments, strict=True)
-        except ValidationError as error:
-            raise ToolError(f"{self.name} was not called: {in_words(error)}.") from None
-        return dict(checked)
+        return arguments
+
+    @property
+    def takes_heartbeat(self) -> bool:
+        """Whether a call may ask for a further step: what ends the turn cannot."""
+        return not self.ends_turn
 
 
 def arguments_of(text: str) -> dict[str, Any]:

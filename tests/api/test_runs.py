@@ -62,8 +62,9 @@ def test_a_call_that_needs_approval_waits_for_it(
     asked = api.post(f"{path}/messages", {"input": "I like pie"})
     assert kinds(asked["messages"]) == ["approval_request_message"]
     assert asked["stop_reason"]["stop_reason"] == "requires_approval"
-    assert "approval" in api.post(f"{path}/messages", {"input": "Hello?"}, expect=409)["detail"]
+    refusal = api.post(f"{path}/messages", {"input": "Hello?"}, expect=409)["detail"]
     request = asked["messages"][0]
+    assert (refusal["code"], refusal["pending_request_id"]) == ("PENDING_APPROVAL", request["id"])
     word = {"tool_call_id": request["tool_call"]["tool_call_id"], "approve": yes, "reason": "So."}
     given: dict[str, Any] = {"type": "approval", "approvals": [word]}
     if yes:
@@ -74,7 +75,12 @@ def test_a_call_that_needs_approval_waits_for_it(
     value = api.get(f"{path}/core-memory/blocks/human")["value"]
     assert value == ("Name: Bob\nLikes pie" if yes else "Name: Bob")
     assert Approval.objects.get().decided_by is not None
-    api.post(f"{path}/messages", {"messages": [given]}, expect=409)
+    assert api.post(f"{path}/messages", {"messages": [given]}) == answer  # its answer got lost
+    other = {**given, "approve": not yes, "approval_request_id": request["id"], "approvals": None}
+    assert (
+        "answered already"
+        in api.post(f"{path}/messages", {"messages": [other]}, expect=409)["detail"]
+    )
 
 
 # -- runs and steps --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ STEPS = ["none", "streaming", "calling", "returned", "done", "failed"]
 def states() -> list[Any]:
     """Every way that a run that has not ended may stand in the tables."""
     steps: list[tuple[str, str | None]] = [(step, None) for step in STEPS]
-    steps += [("calling", approval) for approval in ("pending", "approved", "refused")]
+    steps += [("calling", approval) for approval in Approval.Status.values]
     seen, stop = ["never", "long ago"], [False, True]
     active = itertools.product([Status.RUNNING, Status.WAITING], seen, stop, steps, ["none"])
     jobs = JOBS[1:] if configured.HOSTED else []
@@ -103,7 +103,11 @@ def leave(run: Run, step: str, approval: str | None) -> None:
         )
     if approval:
         Approval.objects.create(
-            step=row, tool_call_id="call_1", status=approval, expires_at=timezone.now()
+            step=row,
+            tool_call_id="call_1",
+            status=approval,
+            expires_at=timezone.now(),
+            returned={"tool_return": "x", "status": "success"} if approval == "returned" else None,
         )
 
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import httpx
 
-from tests.sdk import operations, scenarios, tool_operations, tool_scenarios
+from tests.sdk import operations, scenarios, tool_operations, tool_scenarios, waiting
 from tests.sdk.any_version import connect
 
-MODULES = (scenarios, tool_scenarios, operations, tool_operations)
+MODULES = (scenarios, tool_scenarios, operations, tool_operations, waiting)
 requests: list[Any] = []
 send = httpx.Client.send
 

@@ -3,23 +3,64 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from .fields import Ids, Json, Many, Short
 
+Reason = Annotated[str, StringConstraints(max_length=10_000)]
+CallId = Annotated[str, StringConstraints(max_length=200)]
+LONGEST_SCHEMAS = 200_000  # characters of the JSON of all client-side tools of a request
 
-class ToolApproval(BaseModel):
-    """A person's decision on one tool call."""
 
-    tool_call_id: str | None = None
-    approve: bool | None = None
-    reason: str | None = None
+class ApprovalDecision(BaseModel):
+    """A decision on one tool call."""
+
+    type: Literal["approval"] = "approval"
+    tool_call_id: CallId
+    approve: bool
+    reason: Reason | None = None
+
+
+class ToolReturned(BaseModel):
+    """What a script returned for a tool call that it ran itself."""
+
+    type: Literal["tool"] = "tool"
+    tool_call_id: CallId
+    tool_return: str | list[Json]
+    status: Literal["success", "error"]
+    stdout: Annotated[list[str], Field(max_length=1000)] | None = None
+    stderr: Annotated[list[str], Field(max_length=1000)] | None = None
+
+
+def kind_of_answer(given: Any) -> str:
+    """Which of the two an answer is, also where it does not say its type."""
+    if isinstance(given, dict):
+        return str(given.get("type") or ("tool" if "tool_return" in given else "approval"))
+    return str(given.type)
+
+
+CallAnswer = Annotated[
+    Annotated[ApprovalDecision, Tag("approval")] | Annotated[ToolReturned, Tag("tool")],
+    Discriminator(kind_of_answer),
+]
 
 
 class NewMessage(BaseModel):
-    """A message, or, with `type` "approval", a decision on the tool calls that wait for one."""
+    """A message, or, with `type` "approval" or "tool_return", the answer to tool calls that wait.
+
+    `approve`, `approval_request_id` and `reason` are the older form of an approval.
+    """
 
     type: Literal["message", "approval", "tool_return"] | None = None
     role: Literal["user", "system", "assistant"] = "user"
@@ -27,8 +68,34 @@ class NewMessage(BaseModel):
     otid: Short | None = None
     approve: bool | None = None
     approval_request_id: Short | None = None
-    reason: Annotated[str, StringConstraints(max_length=10_000)] | None = None
-    approvals: Annotated[list[ToolApproval], Field(max_length=100)] | None = None
+    reason: Reason | None = None
+    approvals: Annotated[list[CallAnswer], Field(max_length=100)] | None = None
+    tool_returns: Annotated[list[ToolReturned], Field(max_length=100)] | None = None
+
+    @model_validator(mode="after")
+    def _find_type(self) -> Self:
+        """A message without a type that decides is an approval, as Letta has it."""
+        decides = self.approve is not None or self.approval_request_id is not None
+        if self.type is None and (decides or self.approvals):
+            self.type = "approval"
+        if self.type == "tool_return" and not self.tool_returns:
+            raise ValueError("A message of type 'tool_return' needs 'tool_returns'.")
+        return self
+
+
+class ClientTool(BaseModel):
+    """A tool that the script runs: a call of it waits until the script sends its return."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+    description: str | None = None
+    parameters: Json | None = None
+
+    @field_validator("parameters")
+    @classmethod
+    def _is_an_object(cls, parameters: Json | None) -> Json | None:
+        if parameters and parameters.get("type", "object") != "object":
+            raise ValueError("The parameters are a JSON schema of type 'object'.")
+        return parameters and {"type": "object", "properties": {}} | parameters
 
 
 class MessageOptions(BaseModel):
@@ -45,16 +112,33 @@ class MessageOptions(BaseModel):
         return not types or message_type in types
 
 
+def shown_options(options: MessageOptions) -> Json:
+    """How messages are shown, as a run keeps it."""
+    return options.model_dump(include=set(MessageOptions.model_fields))
+
+
 class SendMessages(MessageOptions):
     """Messages for an agent, or `input`, which is one message of the user."""
 
     messages: Annotated[list[NewMessage], Field(max_length=1000)] | None = None
     input: str | list[Json] | None = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    client_tools: Annotated[list[ClientTool], Field(max_length=128)] | None = None
     streaming: bool = False
     stream_tokens: bool = False
     include_pings: bool = True
     background: bool = False
+
+    @field_validator("client_tools")
+    @classmethod
+    def _are_few(cls, tools: list[ClientTool] | None) -> list[ClientTool] | None:
+        names = [tool.name for tool in tools or []]
+        if len(set(names)) < len(names):
+            raise ValueError("Two client tools have the same name; each needs its own.")
+        if sum(len(tool.model_dump_json()) for tool in tools or []) > LONGEST_SCHEMAS:
+            words = f"have more than {LONGEST_SCHEMAS:,} characters of JSON; shorten them."
+            raise ValueError(f"The client tools {words}")
+        return tools
 
 
 class ToolCallState(BaseModel):
@@ -76,6 +160,7 @@ class MessageState(BaseModel):
         "reasoning_message",
         "tool_call_message",
         "approval_request_message",
+        "approval_response_message",
         "tool_return_message",
         "assistant_message",
     ]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from ninja import Schema
 from pydantic import AliasPath, BaseModel, Field
 
-from agents.models import Run, Step
+from agents.models import Approval, Run, Step
+from agents.models.run import REQUIRES_APPROVAL
 
 from .fields import AgentId, Json, Moment, RunId, StepId, UserId
 
 RUN_STATUSES = {
     Run.Status.QUEUED: "created",
     Run.Status.RUNNING: "running",
-    Run.Status.WAITING: "running",
+    Run.Status.WAITING: "completed",  # for now, with the stop reason "requires_approval"
     Run.Status.DONE: "completed",
     Run.Status.STOPPED: "cancelled",
     Run.Status.FAILED: "failed",
@@ -26,14 +28,22 @@ STEP_STATUSES = {
     Step.Status.FAILED: "failed",
     Step.Status.STOPPED: "cancelled",
 }
+WORDS = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}
 
 
 def stop_reason(run: Run) -> str | None:
     """Why a run ended, in the SDKs' terms; None while it has not ended."""
-    if run.status == Run.Status.WAITING:
-        return "requires_approval"
-    words = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}
-    return words.get(run.reason, run.reason) or None  # type: ignore[call-overload]
+    return stop_word(REQUIRES_APPROVAL if run.status == Run.Status.WAITING else run.reason)
+
+
+def stop_word(reason: str) -> str | None:
+    """A reason in the SDKs' terms."""
+    return WORDS.get(reason, reason) or None  # type: ignore[call-overload]
+
+
+def reasons_of(word: str) -> list[str]:
+    """The reasons that the SDKs have one word for."""
+    return [word, *(reason.value for reason, each in WORDS.items() if each == word)]
 
 
 def nanoseconds(seconds: float | None) -> int | None:
@@ -48,7 +58,7 @@ class RunState(Schema):
     status: Literal["created", "running", "completed", "failed", "cancelled"]
     stop_reason: str | None
     created_at: Moment
-    completed_at: Moment | None = Field(validation_alias="finished_at")
+    completed_at: Moment | None
     background: bool | None = None
     total_duration_ns: int | None = None
     metadata: Json = {}
@@ -63,6 +73,15 @@ class RunState(Schema):
     @staticmethod
     def resolve_stop_reason(run: Run) -> str | None:
         return stop_reason(run)
+
+    @staticmethod
+    def resolve_completed_at(run: Run) -> datetime | None:
+        """When it ended, or began to wait: until it is answered it counts as completed."""
+        if run.status != Run.Status.WAITING:
+            return run.finished_at
+        pending = Approval.objects.pending().filter(step__run=run.pk)
+        newest = pending.order_by("-created_at").first()
+        return newest.created_at if newest else None
 
     @staticmethod
     def resolve_total_duration_ns(run: Run) -> int | None:
