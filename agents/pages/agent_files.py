@@ -97,7 +97,7 @@ def imported(request: Request) -> HttpResponse:
     if newest is None:
         return redirect("agent_import")
     made = Agent.objects.visible_to(request.user).filter(pk__in=newest["agents"])
-    context = {"made": made.order_by("created_at"), "notes": newest["notes"]}
+    context = {"imported": made.order_by("created_at"), "notes": newest["notes"]}
     return render(request, "agents/agent_files/imported.html", context)
 
 

@@ -113,7 +113,7 @@ def delete(request: Request, agent_id: UUID) -> HttpResponse:
 def deleted(request: Request) -> HttpResponse:
     """Deleted agents that can still be brought back."""
     trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
-    return render(request, "agents/deleted.html", {"trashed": trashed})
+    return render(request, "agents/deleted.html", {"deleted_agents": trashed})
 
 
 @login_required

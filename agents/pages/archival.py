@@ -177,7 +177,7 @@ def search_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     return {
         "agent": agent,
         "entries": [PassageEntry.of(steps[key], filters.query) for key in keys if key in steps],
-        "most": len(keys) == RESULTS,
+        "is_limited": len(keys) == RESULTS,
         "by_words_only": found.semantic is False,
         "newer": filters.address(after=seq),
     }
@@ -193,17 +193,17 @@ def resume_query(agent: Agent, filters: PassageFilters, known: list[int], more: 
 def list_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """A list as it begins: the newest, or what is found."""
     if filters.searches:
-        return {**search_context(agent, filters), "asked": filters}
+        return {**search_context(agent, filters), "filters": filters}
     found = passages_page(filters.scope(agent))
     shown = [passage.pk for passage in found[:PASSAGES_A_PAGE]]
     newer = resume_query(agent, filters, shown, more=len(found) > len(shown))
-    return {**page_context(agent, filters, found), "newer": newer, "asked": filters}
+    return {**page_context(agent, filters, found), "newer": newer, "filters": filters}
 
 
 def frame_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """What is around the list."""
     return {
-        "asked": filters,
+        "filters": filters,
         "tags": tags_offered(agent, filters),
         "newest_only": agent.passage_count > TAGGED,
         "embedding": embedding_progress(agent),
@@ -270,7 +270,7 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
     with snapshot():
         agent = own_agent(request, agent_id)
         context = page_context(agent, filters, passages_page(filters.scope(agent), before))
-        return render(request, "agents/archival/_entries.html", {**context, "asked": filters})
+        return render(request, "agents/archival/_entries.html", {**context, "filters": filters})
 
 
 @login_required

@@ -39,7 +39,7 @@ def index(request: Request) -> HttpResponse:
         add_sharing(request, blocks)
         context = {
             "own": [block for block in blocks if block.owner_id == request.user.pk],
-            "given": [block for block in blocks if block.owner_id != request.user.pk],
+            "shared_blocks": [block for block in blocks if block.owner_id != request.user.pk],
             "at_blocks": True,
         }
         return render(request, "agents/blocks/index.html", context)
@@ -78,7 +78,7 @@ def block_context(request: Request, block: Block, form: ShareForm | None = None)
     block.newest_edit = newest.first()
     is_own = block.owner_id == request.user.pk
     return {
-        "shown": block,
+        "this_block": block,
         "is_own": is_own,
         "shares": list(block.shares.select_related("user")) if is_own else [],
         "form": form or ShareForm(block),
@@ -120,7 +120,7 @@ def history(request: Request, block_id: UUID) -> HttpResponse:
         found = list(edits.select_related("step__run__agent")[: EDITS_A_PAGE + 1])
         add_sharing(request, [block])
         context = {
-            "shown": block,
+            "this_block": block,
             "edits": found[:EDITS_A_PAGE],
             "older": found[EDITS_A_PAGE - 1].pk if len(found) > EDITS_A_PAGE else None,
             "first": BlockEdit.objects.filter(block=block, version=1).first(),
@@ -158,9 +158,9 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
             status = 409
     held = block.agents.select_related("owner").order_by("name")
     context = {
-        "shown": block,
+        "this_block": block,
         "holders": [agent for agent in held if agent.owner_id == request.user.pk],
-        "others": [agent.owner for agent in held if agent.owner_id != request.user.pk],
+        "other_owners": [agent.owner for agent in held if agent.owner_id != request.user.pk],
         "edits": block.edits.count(),
         "shares": list(block.shares.select_related("user")),
         "unsure": status == 422,

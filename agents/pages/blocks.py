@@ -70,7 +70,7 @@ def conflict(request: Request, block: Block, address: str, mine: str, version: i
         "merge": merge,
         "overlaps": overlaps,
         "version": block.version,
-        "theirs": words_changed(base, block.value),
+        "their_change": words_changed(base, block.value),
         "newest": block.edits.first(),
     }
     return render(request, "agents/_block_conflict.html", context, status=409)
@@ -162,8 +162,8 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
     context = {
         "agent": agent,
         "error": error,
-        "free": [block for block in others if block.label not in labels],
-        "taken": [block for block in others if block.label in labels],
+        "attachable": [block for block in others if block.label not in labels],
+        "label_taken": [block for block in others if block.label in labels],
     }
     status = 422 if error else 200
     return render(request, "agents/_block_attach.html", context, status=status)

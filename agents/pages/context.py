@@ -42,7 +42,7 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
     """What the tab is drawn from."""
     bar = bar_now(agent)
     return {
-        "picture": bar,
+        "bar": bar,
         "parts": [(share, address_of(agent, share)) for share in bar.shares],
         "chart": chart(agent),
         "estimated": agent.bytes_per_token is None,

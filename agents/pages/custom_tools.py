@@ -33,8 +33,8 @@ def index(request: Request) -> HttpResponse:
     users = used_by(request.user)
     own = Tool.objects.visible_to(request.user)
     rows = [(tool, users.get(tool.name, [])) for tool in own]
-    _, off = custom.available()
-    context = {"own": rows, "off": off, "at_tools": True}
+    _, disabled_reason = custom.available()
+    context = {"tools": rows, "disabled_reason": disabled_reason, "at_tools": True}
     return render(request, "agents/tools/index.html", context)
 
 
@@ -70,8 +70,8 @@ def edit(request: Request, tool_id: UUID) -> HttpResponse:
         except ValidationError as error:
             form.refuse(error)
     context = tool_context(request, form) | {
-        "seen": seen.isoformat() if overtaken else request.POST.get("seen", seen.isoformat()),
-        "theirs": stored_source if overtaken else None,
+        "seen_at": seen.isoformat() if overtaken else request.POST.get("seen", seen.isoformat()),
+        "stored_source": stored_source if overtaken else None,
         "users": used_by(request.user).get(form.named, []),
         "changed_at": seen,
     }
@@ -94,7 +94,7 @@ def status_of(form: ToolForm) -> int:
 
 def tool_context(request: Request, form: ToolForm) -> dict[str, Any]:
     """What a tool's page is drawn from."""
-    runs, off = custom.available()
+    runs, disabled_reason = custom.available()
     users = used_by(request.user).get(form.named, []) if form.named else []
     choices = list(Agent.objects.visible_to(request.user))
     return {
@@ -102,7 +102,7 @@ def tool_context(request: Request, form: ToolForm) -> dict[str, Any]:
         "form": form,
         "tool_id": None if form.tool._state.adding else form.tool.pk,
         "runs": runs,
-        "off": off,
+        "disabled_reason": disabled_reason,
         "choices": choices,
         "chosen": next(iter(users or choices), None),
         "at_tools": True,
@@ -116,7 +116,7 @@ def source_context(form: ToolForm) -> dict[str, Any]:
     form.is_valid()
     schema = form.definition.schema if form.definition else None
     return {
-        "wrong": [str(error) for error in form.errors.get("source", [])],
+        "errors": [str(error) for error in form.errors.get("source", [])],
         "line": form.line,
         "schema": schema,
         "schema_json": json.dumps(schema, indent=2, ensure_ascii=False),
@@ -157,7 +157,7 @@ def try_tool(request: Request, tool_id: UUID | None = None) -> HttpResponse:
     try:
         schema = form.tool.json_schema
         arguments = ArgumentsForm(schema, request.POST).arguments()
-        context = {"tried": dry_run(request.user, form.tool, agent, arguments), "agent": agent}
+        context = {"trial": dry_run(request.user, form.tool, agent, arguments), "agent": agent}
     except ValidationError as error:
         return refusal(request, " ".join(error.messages))
     except ToolError as error:

@@ -163,7 +163,7 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
         **list_context(ledger, ids),
         "blocks": ledger.blocks,
         "only": ledger.only,
-        "marked": marked,
+        "marked_edit": marked,
         "in_the_past": start is not None,
         "newer": ledger.query(after=newest[0] if newest else 0, past=1 if start else None),
     }

@@ -84,7 +84,7 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
         "now": steps + 1,
         "moment": moment.strftime("%-d %b %Y %H:%M:%S %Z"),
         "blocks": blocks,
-        "picture": bar,
+        "bar": bar,
         "parts": [(s, part_address(agent, number, s.key) if s.size else "") for s in bar.shares]
         if bar
         else [],

@@ -34,15 +34,15 @@ def tab(request: Request, agent: Agent) -> dict[str, Any]:
     more = attachable(agent)
     del more["missing"]  # an agent may keep such a tool, but nobody has a use for a new one
     needed = more["custom"] or any(isinstance(tool, CustomTool) for tool in found.values())
-    runs, off = custom.available() if needed else (True, "")
+    runs, disabled_reason = custom.available() if needed else (True, "")
     if not runs:
         more["custom"] = []
     return {
         "tools": listed,
         "attachable": more,
-        "anything_more": any(more.values()),
-        "off": off,
-        "counted": COUNTED if agent.message_count > COUNTED else None,
+        "can_attach": any(more.values()),
+        "disabled_reason": disabled_reason,
+        "counted_messages": COUNTED if agent.message_count > COUNTED else None,
     }
 
 
