@@ -97,7 +97,7 @@ def check_url(text: str, *, trusted: bool = False) -> httpx2.URL:
     """The address, read; OutgoingError where no request may go there, whatever it resolves to."""
     if len(text) > LONGEST_URL:
         raise OutgoingError(
-            f"The address has {len(text):,} characters; {LONGEST_URL:,} is the most."
+            f"The address has {len(text):,} characters; at most {LONGEST_URL:,} are allowed."
         )
     try:
         url = httpx2.URL(text.strip())

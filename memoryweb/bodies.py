@@ -57,7 +57,7 @@ def too_large(path: str, announced: int | None = None) -> Refusal:
         what, most = "agent file", settings.LARGEST_AGENT_FILE
         advice = "Export the agent with fewer messages."
     size = f"{announced / MEGABYTE:,.1f}" if announced else f"more than {most // MEGABYTE}"
-    words = f"The {what} has {size} MB; {most // MEGABYTE} MB is the most. {advice}"
+    words = f"The {what} has {size} MB; at most {most // MEGABYTE} MB are allowed. {advice}"
     return Refusal(413, "Content Too Large", words)
 
 

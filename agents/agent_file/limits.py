@@ -38,7 +38,9 @@ def check_size(file: Entry, own: Entry) -> None:
     ]
     for count, most, noun, advice in counts:
         if count > most:
-            raise AgentFileError(f"The file has {count:,} {noun}; {most:,} is the most. {advice}.")
+            raise AgentFileError(
+                f"The file has {count:,} {noun}; at most {most:,} are allowed. {advice}."
+            )
 
 
 def length(entry: Entry, name: str) -> int:

@@ -67,8 +67,8 @@ TOO_DEEP = f"The file is nested more than {DEEPEST} levels deep, so it is not an
 
 def too_large(size: int) -> str:
     return (
-        f"The file has {size / 1024 / 1024:,.1f} MB; {LARGEST // 1024 // 1024} MB is the most."
-        " Export the agent with fewer messages."
+        f"The file has {size / 1024 / 1024:,.1f} MB; at most {LARGEST // 1024 // 1024} MB are"
+        " allowed. Export the agent with fewer messages."
     )
 
 
@@ -159,7 +159,7 @@ class Entry:
         """A text, "" if it is missing."""
         value = self.get(name, str, "")
         if most is not None and len(value) > most:
-            raise self.wrong(name, f"has {len(value):,} characters; {most:,} is the most")
+            raise self.wrong(name, f"has {len(value):,} characters; at most {most:,} are allowed")
         return value
 
     def choice(self, name: str, choices: Iterable[Any]) -> str:

@@ -77,8 +77,8 @@ class Compaction(models.Model):
         summary = storable(summary).strip()
         if len(summary) > LONGEST_SUMMARY:
             raise ValidationError(
-                f"The summary would be {len(summary):,} characters long; {LONGEST_SUMMARY:,} is the"
-                f" most. Shorten it by {len(summary) - LONGEST_SUMMARY:,}."
+                f"The summary has {len(summary):,} characters; at most {LONGEST_SUMMARY:,} are"
+                f" allowed. Shorten it by {len(summary) - LONGEST_SUMMARY:,}."
             )
         try:
             agent = self.agent.locked()

@@ -27,8 +27,8 @@ def check_queue(waiting: int) -> None:
     """LimitReached where an agent's queue, of so many messages, takes no more."""
     if waiting >= settings.QUEUE_LIMIT:
         raise LimitReached(
-            f"{waiting} messages wait for this agent already, the most there may be. Send more when"
-            " some are answered, or take some out of the queue.",
+            f"{waiting} messages already wait for this agent, and no more may. Send more when some"
+            " are answered, or remove some from the queue.",
             seconds=10,
         )
 
@@ -60,8 +60,8 @@ def check_requests(user_id: int) -> None:
     minute, second = divmod(int(time.time()), 60)
     if counted(f"{user_id}.{minute}") > settings.REQUESTS_LIMIT:
         raise LimitReached(
-            f"You made more than {settings.REQUESTS_LIMIT:,} requests within a minute, the most one"
-            f" person may make. Try again in {60 - second} s.",
+            f"You made more than {settings.REQUESTS_LIMIT:,} requests within a minute; that is the"
+            f" limit for one person. Try again in {60 - second} s.",
             seconds=60 - second,
         )
 

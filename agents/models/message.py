@@ -31,7 +31,7 @@ def checked(text: str) -> str:
         raise ValidationError("The message is empty; write something first.")
     if len(text) > LONGEST_MESSAGE:
         raise ValidationError(
-            f"The message has {len(text):,} characters; {LONGEST_MESSAGE:,} is the most."
+            f"The message has {len(text):,} characters; at most {LONGEST_MESSAGE:,} are allowed."
             f" Shorten it by {len(text) - LONGEST_MESSAGE:,} or send it in parts."
         )
     return text

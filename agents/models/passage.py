@@ -163,7 +163,7 @@ def checked_text(text: str) -> str:
         raise MemoryRefusal("The passage is empty; give the text to store.")
     if len(text) > LONGEST_PASSAGE:
         raise MemoryRefusal(
-            f"The passage has {len(text):,} characters; {LONGEST_PASSAGE:,} is the most."
+            f"The passage has {len(text):,} characters; at most {LONGEST_PASSAGE:,} are allowed."
             f" Shorten it by {len(text) - LONGEST_PASSAGE:,} or store it in parts."
         )
     return text
@@ -180,8 +180,8 @@ def checked_tags(tags: Any) -> list[str]:
         raise MemoryRefusal("One of the tags is empty; leave it out.")
     if long := next((tag for tag in tidy if len(tag) > LONGEST_TAG), None):
         raise MemoryRefusal(
-            f"The tag '{long[:20]}…' has {len(long)} characters; {LONGEST_TAG} is the most."
+            f"The tag '{long[:20]}…' has {len(long)} characters; at most {LONGEST_TAG} are allowed."
         )
     if len(tidy) > MOST_TAGS:
-        raise MemoryRefusal(f"There are {len(tidy)} tags; {MOST_TAGS} is the most.")
+        raise MemoryRefusal(f"There are {len(tidy)} tags; at most {MOST_TAGS} are allowed.")
     return tidy

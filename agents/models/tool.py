@@ -111,7 +111,7 @@ class Tool(models.Model):
         if not isinstance(self.tags, list) or not all(isinstance(t, str) for t in self.tags):
             errors["tags"] = "Tags are a list of texts."
         elif len(self.tags) > MOST_TAGS:
-            errors["tags"] = f"There are {len(self.tags)} tags; {MOST_TAGS} is the most."
+            errors["tags"] = f"There are {len(self.tags)} tags; at most {MOST_TAGS} are allowed."
         for field, most, unit in (
             ("seconds", settings.TOOL_SECONDS, "s"),
             ("megabytes", settings.TOOL_MEGABYTES, "MB"),

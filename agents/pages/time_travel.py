@@ -178,7 +178,7 @@ def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
         raise Http404
     name = storable(request.POST.get("name", "")).strip() or fork_name(agent, number)
     if len(name) > LONGEST_NAME:
-        error = f"The name has {len(name):,} characters; {LONGEST_NAME} is the most."
+        error = f"The name has {len(name):,} characters; at most {LONGEST_NAME} are allowed."
         context = past_context(agent, step, number, fork_name=name, fork_error=error)
         return render(request, "agents/past/show.html", context, status=422)
     return redirect("agent", forks.fork(step, name, request.user).pk)

@@ -44,7 +44,9 @@ NESTING = re.compile(r"<(/?)(?:blockquote|ul|ol|em|strong|del)\b")
 def render(text: str) -> SafeString:
     """Markdown to HTML that can hold no script, no style, and nothing fetched from elsewhere."""
     if len(text) > LONGEST:
-        return as_written(text, f"it has {len(text):,} characters, and {LONGEST:,} are the most")
+        return as_written(
+            text, f"it has {len(text):,} characters; at most {LONGEST:,} are formatted"
+        )
     html = parsed(text)
     if len(html) > GROWTH * len(text) + ROOM:
         return as_written(text, "its layout would be many times as long")

@@ -20,7 +20,7 @@
     const longest = Number(box.dataset.longest);
     if (!text.trim()) return "The message is empty; write something first.";
     if (text.length > longest) {
-      return `The message has ${text.length.toLocaleString("en")} characters; ${longest.toLocaleString("en")} is the most. Shorten it or send it in parts.`;
+      return `The message has ${text.length.toLocaleString("en")} characters; at most ${longest.toLocaleString("en")} are allowed. Shorten it or send it in parts.`;
     }
     return "";
   };

@@ -27,27 +27,27 @@ def counts() -> dict[str, int]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda f: f.update(blocks=[{}] * 1001), "1,001 blocks; 1,000 is the most"),
+        (lambda f: f.update(blocks=[{}] * 1001), "1,001 blocks; at most 1,000 are allowed"),
         (
             lambda f: f["agents"][0].update(memory_blocks=[{}] * 999),
-            "1,001 blocks; 1,000 is the most",
+            "1,001 blocks; at most 1,000 are allowed",
         ),
-        (lambda f: f.update(tools=[{}] * 501), "501 tools; 500 is the most"),
+        (lambda f: f.update(tools=[{}] * 501), "501 tools; at most 500 are allowed"),
         (
             lambda f: f["agents"][0].update(messages=[{}] * 100_001),
-            "100,001 messages; 100,000 is the most",
+            "100,001 messages; at most 100,000 are allowed",
         ),
         (
             lambda f: f.update(own({"passages": [{}] * 100_001})),
-            "100,001 passages; 100,000 is the most",
+            "100,001 passages; at most 100,000 are allowed",
         ),
         (
             lambda f: f.update(own({"blocks": {"block-0": {"edits": [{}] * 100_001}}})),
-            "100,001 edits of blocks; 100,000 is the most",
+            "100,001 edits of blocks; at most 100,000 are allowed",
         ),
         (
             lambda f: f.update(own({"runs": [{"steps": [{}] * 100_001}]})),
-            "100,001 steps; 100,000 is the most",
+            "100,001 steps; at most 100,000 are allowed",
         ),
         (lambda f: f.update(agents=f["agents"] * 101), "101 agents; import 1 to 100"),
     ],

@@ -109,5 +109,5 @@ def test_an_empty_and_an_overlong_message_are_not_sent(server: MemoryWeb, chat: 
     expect(page.get_by_text("The message is empty")).to_be_visible()
     composer(page).fill("x" * 100_001)
     button(page, "Send").click()
-    expect(page.get_by_text("100,000 is the most")).to_be_visible()
+    expect(page.get_by_text("at most 100,000 are allowed")).to_be_visible()
     assert not server.runs(agent)

@@ -46,7 +46,7 @@ def full(agent: Agent, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> A
 
 
 def test_an_agents_queue_takes_so_many_messages_and_no_more(full: Agent) -> None:
-    with pytest.raises(LimitReached, match="2 messages wait for this agent already"):
+    with pytest.raises(LimitReached, match="2 messages already wait for this agent"):
         full.send("Hello", "third")
     assert full.send("Hello", "second").status == Run.Status.QUEUED  # it has that one
     Run.objects.get(key="first").withdraw()
@@ -58,7 +58,7 @@ def test_a_page_is_told_that_the_queue_is_full(full: Agent, web: Client) -> None
     page = web.post(send, {"text": "Hello", "key": "third"})
     assert page.status_code == 429
     assert int(page.headers["Retry-After"]) > 0
-    assert "2 messages wait for this agent already" in page.content.decode()
+    assert "2 messages already wait for this agent" in page.content.decode()
     fragment = web.post(send, {"text": "Hello", "key": "third"}, headers={"hx-request": "true"})
     assert fragment.status_code == 429
     assert fragment.content.decode().startswith("<hx-partial")
@@ -173,10 +173,10 @@ def test_one_person_never_takes_all_sandboxes(
         hers = [threads.submit(run, alice, "import probe\nprobe.wait()") for _ in range(2)]
         for _ in hers:
             assert inside.acquire(timeout=20)
-        with pytest.raises(sandbox.Unavailable, match="2 tools of this person run at the same"):
+        with pytest.raises(sandbox.Unavailable, match="At most 2 tools of one person can run"):
             run(alice, "1 + 1")
         assert run(bob, "1 + 1").value == 2
-        with pytest.raises(LimitReached, match=r"2 tools of this person .* Try again"):
+        with pytest.raises(LimitReached, match=r"2 tools of one person .* Try again"):
             one_at_a_time(User(pk=alice)).__enter__()
         ends.set()
         assert [each.result().value for each in hers] == [1, 1]

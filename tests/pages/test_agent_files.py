@@ -66,7 +66,7 @@ def test_a_file_that_is_too_large_is_refused(web: Client, monkeypatch: pytest.Mo
     monkeypatch.setattr("agents.pages.agent_files.LARGEST", 100)
     response = upload(web, (FILES / "single.af").read_bytes())
     assert response.status_code == 422
-    assert "MB is the most" in response.content.decode()
+    assert "MB are allowed" in response.content.decode()
     assert not Agent.objects.exists()
 
 

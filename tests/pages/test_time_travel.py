@@ -229,7 +229,7 @@ def test_a_name_that_is_too_long_is_refused_and_kept(story: Agent, web: Client) 
     answer = fork(web, story, 2, name="y" * 101)
     assert answer.status_code == 422
     html = answer.content.decode()
-    assert "The name has 101 characters; 100 is the most." in html
+    assert "The name has 101 characters; at most 100 are allowed." in html
     assert "y" * 101 in html
     assert Agent.objects.count() == 1
 

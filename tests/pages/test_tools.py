@@ -81,7 +81,7 @@ def test_the_list_says_which_agents_use_a_tool(web: Client, agent: Agent, shout:
         ({"seconds": "soon"}, "Enter a number."),
         ({"megabytes": "-1"}, "A tool may take more than 0 and at most 64 MB."),
         ({"return_char_limit": "50001"}, "less than or equal to 50000"),
-        ({"tags": ",".join(map(str, range(51)))}, "There are 51 tags; 50 is the most."),
+        ({"tags": ",".join(map(str, range(51)))}, "There are 51 tags; at most 50 are allowed."),
     ],
 )
 def test_what_cannot_be_saved_is_said_and_typing_is_kept(

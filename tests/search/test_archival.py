@@ -49,8 +49,8 @@ def test_a_passage_is_edited_and_removed(agent: Agent, by: Editor) -> None:
         ("x", "travel", "a list of strings"),
         ("x", [1], "a list of strings"),
         ("x", ["a", " "], "empty"),
-        ("x", ["a" * 101], "100 is the most"),
-        ("x", [str(n) for n in range(51)], "50 is the most"),
+        ("x", ["a" * 101], "at most 100 are allowed"),
+        ("x", [str(n) for n in range(51)], "at most 50 are allowed"),
     ],
 )
 def test_a_passage_that_cannot_be_stored_is_refused(

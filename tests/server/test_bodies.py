@@ -78,7 +78,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Line:
 def test_an_announced_length_is_refused_before_a_byte_of_it_is_sent(line: Line) -> None:
     line.begin("/v1/agents/", f"Expect: 100-continue\r\n{ANNOUNCED}")
     assert line.answer.startswith("HTTP/1.1 413 ")
-    assert '{"detail": "The request has 95.4 MB; 10 MB is the most.' in line.answer
+    assert '{"detail": "The request has 95.4 MB; at most 10 MB are allowed.' in line.answer
     assert "100 Continue" not in line.answer
     line.send(b"x" * MEGABYTE)
     assert line.channel.requests[0].content.getvalue() == b""
@@ -94,8 +94,7 @@ def test_a_body_without_a_length_is_refused_when_it_becomes_too_large(line: Line
     assert line.answer == ""
     line.chunk(b"x")
     assert line.answer.startswith("HTTP/1.1 413 ")
-    assert line.answer.endswith("The request has more than 10 MB; 10 MB is the most. Send less, or"
-    " send it in parts.")  # fmt: skip
+    assert line.answer.endswith("10 MB; at most 10 MB are allowed. Send less, or send it in parts.")
     line.chunk(b"x")
     line.send(b"0\r\n\r\n")
     assert (line.answer.count("HTTP/1.1"), line.processed) == (1, [])
@@ -108,7 +107,7 @@ def test_an_agent_file_may_be_larger_than_other_requests(path: str, line: Line) 
         line.chunk(b"x" * MEGABYTE)
     assert line.answer == ""
     line.chunk(b"x")
-    assert "The agent file has more than 50 MB; 50 MB is the most." in line.answer
+    assert "The agent file has more than 50 MB; at most 50 MB are allowed." in line.answer
 
 
 def test_a_form_is_left_to_the_application(line: Line) -> None:
@@ -202,7 +201,7 @@ def megabytes(count: int) -> Iterator[bytes]:
 
 def test_any_server_refuses_by_length_and_on_the_way() -> None:
     status, words = answered("/v1/agents/", iter([]), length=20 * MEGABYTE)
-    assert (status, words[:45]) == (413, '{"detail": "The request has 20.0 MB; 10 MB is')
+    assert (status, words[:54]) == (413, '{"detail": "The request has 20.0 MB; at most 10 MB are')
     assert answered("/agents/new/", megabytes(11))[0] == 413
     assert answered("/agents/new/", megabytes(10)) == (200, "Fine.")
     assert answered("/agents/import/", megabytes(51)) == (200, "Fine.")
@@ -228,5 +227,5 @@ def test_the_server_refuses_what_it_will_not_take_without_taking_it(tmp_path: Pa
                 response = http.client.HTTPResponse(client)
                 response.begin()
                 assert response.status == 413
-                assert "MB is the most" in response.read().decode()
+                assert "MB are allowed" in response.read().decode()
         assert live.get("/static/icon.svg").status == 200

@@ -65,7 +65,7 @@ class ToolForm(forms.Form):
     return_char_limit = forms.IntegerField(
         required=False,
         label="Longest return",
-        help_text=f"In characters; the rest is cut off. Empty: {LONGEST_RETURN:,}, the most.",
+        help_text=f"In characters; the rest is cut off. Empty means {LONGEST_RETURN:,}.",
     )
     tags = forms.CharField(
         required=False, max_length=5000, help_text="For your own use, separated by commas."
@@ -94,7 +94,9 @@ class ToolForm(forms.Form):
         self.use_required_attribute = False
         seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
         for name, most, unit in (("seconds", seconds, "s"), ("megabytes", megabytes, "MB")):
-            self.fields[name].help_text = f"At most {most:g} {unit}; empty means the most."
+            self.fields[
+                name
+            ].help_text = f"At most {most:g} {unit}, which is also what empty means."
             self.fields[name].widget.attrs |= {"min": 0, "max": most, "step": "any"}
 
     def clean_tags(self) -> list[str]:

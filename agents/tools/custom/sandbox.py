@@ -159,7 +159,7 @@ def is_full(person: int) -> bool:
 
 def full() -> str:
     """That it is so, in a sentence."""
-    return f"{_most()} tools of this person run at the same time already, which is the most."
+    return f"At most {_most()} tools of one person can run at the same time, and so many do."
 
 
 def _most() -> int:

@@ -42,7 +42,7 @@ def read_source(source: str, name: str = "") -> Definition:
     """Read the function called `name`, else the last public one; SourceError says what is wrong."""
     if len(source) > LONGEST_SOURCE:
         raise SourceError(
-            f"The source has {len(source):,} characters; {LONGEST_SOURCE:,} is the most."
+            f"The source has {len(source):,} characters; at most {LONGEST_SOURCE:,} are allowed."
         )
     try:
         tree = ast.parse(source)

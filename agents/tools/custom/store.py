@@ -32,7 +32,7 @@ def read_off(tool: Tool, **_: Any) -> None:
 def name_problem(name: str) -> str:
     """Why a tool cannot have this name; "" where it can."""
     if len(name) > LONGEST_NAME:
-        return f"'{name}' has {len(name)} characters; {LONGEST_NAME} is the most."
+        return f"'{name}' has {len(name)} characters; at most {LONGEST_NAME} are allowed."
     if not name.isascii() or keyword.iskeyword(name):
         return f"'{name}' is not a valid tool name: use letters a to z, digits and '_'."
     if name in tools.reserved():

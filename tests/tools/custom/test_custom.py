@@ -157,7 +157,7 @@ def test_the_last_public_function_is_the_tool_unless_another_is_named() -> None:
         ('async def f():\n    """D."""', "not 'async def'"),
         ("a" + ".b" * 40_000, "nested too deeply"),
         ("-" * 90_000 + "1", "nested too deeply"),
-        ("x" * 100_001, "100,000 is the most"),
+        ("x" * 100_001, "at most 100,000 are allowed"),
         (
             'class A(BaseModel):\n    a: int = X\ndef f():\n    """D."""',
             "The field 'a' of A: X is not a constant",
@@ -210,7 +210,7 @@ def test_an_indented_source_with_the_line_ends_of_a_form_is_a_source(alice: User
         ("x = 1", {}, "source", "no public function"),
         (PUSH, {"name": "pull"}, "source", "no function 'pull'"),
         ('def core_memory_append():\n    """D."""', {}, "name", "a built-in tool"),
-        (f'def {"f" * 65}():\n    """D."""', {}, "name", "64 is the most"),
+        (f'def {"f" * 65}():\n    """D."""', {}, "name", "at most 64 are allowed"),
         ('def é():\n    """D."""', {}, "name", "not a valid tool name"),
         (PUSH, {"seconds": 5.5}, "seconds", "at most 5 s"),
         (PUSH, {"seconds": 0}, "seconds", "more than 0"),
