@@ -52,11 +52,11 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
         role=messages[-1][0],
         before=[{"role": role, "content": content} for role, content in messages[:-1]],
         most_steps=data.max_steps,
-        asked=digest,
+        request_sha256=digest,
         client_tools=tools,
         request_config=shown_options(data),
     )
-    if run.asked != digest:
+    if run.request_sha256 != digest:
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")
     run.agent = agent
     return run, -1

@@ -47,7 +47,7 @@ class RedisPubSub:
         )
         self.waiting: deque[tuple[str, str]] = deque(maxlen=MOST_WAITING)  # topic, JSON
         self.missed: set[str] = set()  # topics of messages that could not be sent
-        self.heard: set[str] = set()  # topics whose last message reached a listener
+        self.delivered: set[str] = set()  # topics whose last message reached a listener
         self.topics: set[str] = set()  # what this process listens to
         self.subscription: PubSub | None = None  # while it is connected
         self.sender: asyncio.Task[None] | None = None
@@ -61,7 +61,7 @@ class RedisPubSub:
 
     def has_listeners(self, topic: str) -> bool:
         """Whether the topic's last message reached a listener; newer ones look into the log."""
-        return topic in self.heard
+        return topic in self.delivered
 
     def subscribe(self, topic: str) -> None:
         asyncio.run_coroutine_threadsafe(self._subscribe(topic), self.loop)
@@ -88,7 +88,7 @@ class RedisPubSub:
                     self.missed.clear()
                 except Exception:
                     logger.warning("Redis did not take what was published.", exc_info=True)
-                    self.heard.clear()  # render nothing until it does
+                    self.delivered.clear()  # render nothing until it does
                     self.missed.update(topic for topic, _ in batch)
                     await asyncio.sleep(AGAIN_SECONDS)
 
@@ -98,7 +98,7 @@ class RedisPubSub:
                 pipeline.publish(PREFIX + topic, events)
             reached = await pipeline.execute()
         for (topic, _), listeners in zip(batch, reached, strict=True):
-            (self.heard.add if listeners else self.heard.discard)(topic)
+            (self.delivered.add if listeners else self.delivered.discard)(topic)
 
     # -- the connection that listens -----------------------------------------------------------
 
@@ -124,7 +124,7 @@ class RedisPubSub:
                 async with self.redis.pubsub() as subscription:
                     await self._receive(subscription)
             except Exception:
-                logger.warning("Redis is not heard; pages look into the log.", exc_info=True)
+                logger.warning("Redis does not answer; pages read the log instead.", exc_info=True)
             finally:
                 self.subscription = None
             await asyncio.sleep(AGAIN_SECONDS)

@@ -113,7 +113,7 @@ def _facts(endpoint: Endpoint, model: str) -> Facts:
         facts = _known.setdefault(key, Facts())
         row = EndpointFacts.objects.filter(base_url=key[0], model=key[1]).first()
         row = row or EndpointFacts()  # an administrator deleted it: learn it again
-        facts.dialect, facts.window, facts.server_words = row.dialect, row.window, row.said
+        facts.dialect, facts.window, facts.server_words = row.dialect, row.window, row.server_words
         facts.read_at = time.monotonic()
     return facts
 
@@ -123,5 +123,9 @@ def _store(endpoint: Endpoint, model: str, facts: Facts) -> None:
     EndpointFacts.objects.update_or_create(
         base_url=base_url,
         model=name,
-        defaults={"dialect": facts.dialect, "window": facts.window, "said": facts.server_words},
+        defaults={
+            "dialect": facts.dialect,
+            "window": facts.window,
+            "server_words": facts.server_words,
+        },
     )

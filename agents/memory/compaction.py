@@ -135,7 +135,7 @@ def ask(
 ) -> str:
     """One call of the model; ModelError where it gives no summary."""
     earlier = f"Earlier summary:\n{summary}\n\n" if summary else ""
-    asked = f"{earlier}The conversation:\n" + "\n".join(lines)
+    request = f"{earlier}The conversation:\n" + "\n".join(lines)
     words = max(min(MOST_WORDS, context.longest_summary // 8), LEAST_WORDS)
     body = {
         "model": model,
@@ -143,7 +143,7 @@ def ask(
         context.dialect.limit: max(int(ANSWER_SHARE * context.window), LEAST_ANSWER),
         "messages": [
             {"role": "system", "content": INSTRUCTIONS.format(words=words)},
-            {"role": "user", "content": asked},
+            {"role": "user", "content": request},
         ],
     }
     call = ModelCall(endpoint, dumps(body).encode())

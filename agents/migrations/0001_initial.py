@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ('model', models.CharField(max_length=200)),
                 ('dialect', models.JSONField(blank=True, default=dict)),
                 ('window', models.PositiveIntegerField(blank=True, null=True)),
-                ('said', models.TextField(blank=True)),
+                ('server_words', models.TextField(blank=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
@@ -241,7 +241,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField()),
                 ('role', models.CharField(default='user', editable=False, max_length=10)),
                 ('before', models.JSONField(default=list, editable=False, help_text='Messages posted ahead of it: role and content.')),
-                ('asked', models.CharField(blank=True, editable=False, help_text='SHA-256 of the request, of a script.', max_length=64)),
+                ('request_sha256', models.CharField(blank=True, editable=False, help_text="Of a script's request that began it.", max_length=64)),
                 ('most_steps', models.PositiveIntegerField(editable=False, help_text="Its own limit of steps, below the agent's.", null=True)),
                 ('client_tools', models.JSONField(default=list, editable=False, help_text='Tools that the script runs: name, description and parameters of each.')),
                 ('request_config', models.JSONField(default=dict, editable=False, help_text='How a script wants its messages shown.')),

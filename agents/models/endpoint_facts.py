@@ -8,15 +8,15 @@ from django.db import models
 class EndpointFacts(models.Model):
     """One model at one endpoint. Deleting the row has it learned anew.
 
-    `dialect` are properties of `agents/llm/dialects.py`; `window` is in tokens; `said` the words of
-    the endpoint that told the newest of it.
+    `dialect` are properties of `agents/llm/dialects.py`; `window` is in tokens; `server_words`
+    are the newest words of the endpoint that it was learned from.
     """
 
     base_url = models.CharField(max_length=500)
     model = models.CharField(max_length=200)
     dialect = models.JSONField(default=dict, blank=True)
     window = models.PositiveIntegerField(null=True, blank=True)
-    said = models.TextField(blank=True)
+    server_words = models.TextField(blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -18,16 +18,16 @@ def values_of(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]
     """
     versions = set(versions)
     blocks = {block for block, _ in versions}
-    asked = Q(first_value__isnull=False, block_id__in=blocks)
+    edits = Q(first_value__isnull=False, block_id__in=blocks)
     for block, version in versions:
-        asked |= Q(block_id=block, version=version)
+        edits |= Q(block_id=block, version=version)
     values = {
         (str(pk), version): value
         for pk, version, value in Block.objects.filter(pk__in=blocks).values_list(
             "pk", "version", "value"
         )
     }
-    for edit in BlockEdit.plain.filter(asked):
+    for edit in BlockEdit.plain.filter(edits):
         values[str(edit.block_id), edit.version] = edit.after
         if edit.first_value is not None:
             values[str(edit.block_id), edit.version - 1] = edit.first_value

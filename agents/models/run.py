@@ -103,15 +103,15 @@ class Run(Leased, ScriptRequest, RunContents):
     @classmethod
     @transaction.atomic
     def start(
-        cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE, **given: Any
+        cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE, **options: Any
     ) -> Run:
         """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
-        The same `key` again gives the same run. `given` is what a script may say beyond the text:
-        `role`, `before`, and the fields of `ScriptRequest`. Raises ValidationError for a text that
-        is empty or over 100,000 characters, LimitReached where too many messages wait.
+        The same `key` again gives the same run. `options` are what a script may add: `role`,
+        `before`, and the fields of `ScriptRequest`. Raises ValidationError for a text that is empty
+        or over 100,000 characters, LimitReached where too many messages wait.
         """
-        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **given)
+        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **options)
         advance(agent, 0)  # holds the agent's row
         if same := read(cls, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
             return same[0]
@@ -168,9 +168,9 @@ class Run(Leased, ScriptRequest, RunContents):
         """The messages it begins with: what a script put ahead, then its text."""
         if self.kind == self.Kind.COMPACTION:
             return []
-        given = [*self.before, {"role": self.role, "content": self.text}]
+        opening = [*self.before, {"role": self.role, "content": self.text}]
         internal = self.internal_id is not None
-        return [Message(agent=self.agent, run=self, internal=internal, **each) for each in given]
+        return [Message(agent=self.agent, run=self, internal=internal, **each) for each in opening]
 
     # -- going on --------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from django.db import models
 class ScriptRequest(models.Model):
     """The request of a script, as its run keeps it."""
 
-    asked = models.CharField(
-        max_length=64, blank=True, editable=False, help_text="SHA-256 of the request, of a script."
+    request_sha256 = models.CharField(
+        max_length=64, blank=True, editable=False, help_text="Of a script's request that began it."
     )
     most_steps = models.PositiveIntegerField(
         null=True, editable=False, help_text="Its own limit of steps, below the agent's."

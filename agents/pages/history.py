@@ -60,8 +60,8 @@ class Ledger:
     def from_query(cls, request: Request, agent: Agent) -> Ledger:
         """The ledger an address names: `?block=<id>`, or all of it."""
         blocks = agent.core_memory()
-        asked = request.GET.get("block", "")
-        return cls(agent, blocks, next((b for b in blocks if str(b.pk) == asked), None))
+        block_id = request.GET.get("block", "")
+        return cls(agent, blocks, next((b for b in blocks if str(b.pk) == block_id), None))
 
     @property
     def shown(self) -> list[Block]:

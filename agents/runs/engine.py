@@ -153,8 +153,8 @@ def _begin_waiting() -> int:
 
 def _resume_undecided() -> int:
     """Go on with runs that wait for a person who is asked nothing."""
-    asked = Approval.objects.pending().filter(step__run=OuterRef("pk"))
-    stuck = Run.objects.filter(~Exists(asked), status=Run.Status.WAITING)
+    pending = Approval.objects.pending().filter(step__run=OuterRef("pk"))
+    stuck = Run.objects.filter(~Exists(pending), status=Run.Status.WAITING)
     for run in stuck:
         with transaction.atomic():
             Run.objects.select_for_update(of=("self",)).get(pk=run.pk).resume()

@@ -37,7 +37,7 @@ def test_a_refusal_is_learned_from_at_once_and_kept_when_the_next_request_is_ans
     assert [len(call_id) for call_id in ids] == [9]
     row = EndpointFacts.objects.get()
     assert (row.base_url, row.model, row.dialect) == (model.base_url, "fake-model", {"ids": "nine"})
-    assert NINE in row.said
+    assert NINE in row.server_words
 
 
 def test_another_process_knows_what_was_learned(agent: Agent, model: FakeOpenAI, ask: Ask) -> None:
