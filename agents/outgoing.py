@@ -105,7 +105,7 @@ def check_url(text: str, *, trusted: bool = False) -> httpx2.URL:
         raise OutgoingError(f"'{text[:200]}' is not an address of a web page.") from None
     if url.scheme not in DEFAULT_PORTS or not url.host:
         raise OutgoingError(
-            f"'{text[:200]}' is not an address that can be asked; it must begin with http:// or"
+            f"'{text[:200]}' is not an address that can be fetched; it must begin with http:// or"
             " https:// and name a host."
         )
     if url.userinfo:
@@ -171,7 +171,7 @@ async def resolve(host: str, port: int) -> list[str]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise OutgoingError(f"There is no host {host}, or its name server is silent.") from None
+        raise OutgoingError(f"The host {host} does not exist, or cannot be found now.") from None
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
@@ -272,14 +272,16 @@ def _followed(url: httpx2.URL, target: str, trusted: bool) -> httpx2.URL:
     )
     if same or (upgraded and host_of(there) == host_of(url)):
         return there
-    raise OutgoingError(f"{url} redirects to {there}, which is elsewhere; ask for that address.")
+    raise OutgoingError(f"{url} redirects to {there}, which is elsewhere; use that address.")
 
 
 async def _post(text: str, payload: Any, headers: dict[str, str]) -> int:
     url = check_url(text)
     content = json.dumps(payload, ensure_ascii=False).encode()
     if len(content) > LARGEST_PAYLOAD:
-        raise OutgoingError(f"{len(content):,} bytes are too many; {LARGEST_PAYLOAD:,} may go out.")
+        raise OutgoingError(
+            f"This is {len(content):,} bytes; at most {LARGEST_PAYLOAD:,} can be sent."
+        )
     sent = {"Content-Type": "application/json", **headers}
     async with _asking("POST", url, sent, content, False) as response:
         if response.status_code in REDIRECTS:
@@ -299,7 +301,7 @@ async def _body(response: httpx2.Response) -> bytes:
         try:
             body += unpacker.decompress(piece, room + 1) if unpacker else piece
         except zlib.error:
-            raise OutgoingError("The answer says that it is gzip, and is not.") from None
+            raise OutgoingError("The answer says that it is gzip, but it is not.") from None
         if len(body) > LARGEST_ANSWER:
             raise OutgoingError(f"The answer has more than {LARGEST_ANSWER:,} bytes.")
     return bytes(body)

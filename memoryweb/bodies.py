@@ -62,8 +62,9 @@ def too_large(path: str, announced: int | None = None) -> Refusal:
 
 
 def too_slow() -> Refusal:
-    words = f"The request came too slowly: after {PATIENCE:.0f} s, {SLOWEST // 1024} kB a second is"
-    return Refusal(408, "Request Timeout", f"{words} the least. Try again on a faster connection.")
+    rate = f"at least {SLOWEST // 1024} kB a second must arrive after {PATIENCE:.0f} s"
+    words = f"The request came too slowly: {rate}. Try again on a faster connection."
+    return Refusal(408, "Request Timeout", words)
 
 
 def announced_length(scope: Scope) -> int | None:

@@ -64,7 +64,7 @@ class SingleUser:
             return refusal(words)
         origin = request.headers.get("Origin")
         if origin is not None and not same_origin(origin, request.get_host()):
-            return refusal("memoryweb answers its own pages only.")
+            return refusal("memoryweb accepts requests from its own pages only.")
         request.user = owner()
         return self.get_response(request)
 
@@ -137,8 +137,8 @@ def wrong_way(address: str, headers: set[str], http_version: str) -> str:
     if not passed_on:
         return ""
     return (
-        f"This request came through a proxy ({', '.join(passed_on)}), so it may be anybody's, and"
-        f" memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
+        f"This request came through a proxy ({', '.join(passed_on)}), so anybody may have sent"
+        f" it, and memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
     )
 
 

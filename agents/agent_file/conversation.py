@@ -206,8 +206,8 @@ class Reader:
         """Note what was left out."""
         reasons = {
             "missing": "of the context is missing in the file",
-            "compiled": "held the compiled system prompt: left out, as it is compiled anew",
-            "notices": "held a heartbeat or a login: left out, as agents here do not need them",
+            "compiled": "held the compiled system prompt: left out; it is compiled again here",
+            "notices": "held a heartbeat or a login: left out; agents here need none",
             "summaries": "held an older summary: left out, because the newest one replaces it",
             "decisions": "approved or refused a tool call: left out",
             "roles": "had an unknown role: left out",

@@ -72,7 +72,7 @@ def check_scope(token: Token, scope: str) -> None:
         raise Refused(
             403,
             f"The token '{token.name}' may not do this: it lacks the scope '{scope}'."
-            f" It has: {', '.join(token.scopes)}. Make another token at /tokens/.",
+            f" It has: {', '.join(token.scopes)}. Create another token at /tokens/.",
         )
 
 
@@ -119,7 +119,7 @@ def token_of(request: HttpRequest) -> Token | None:
     if token := Token.find(secret):
         return token
     if settings.ACCOUNTS or secret.startswith(PREFIX):
-        raise Refused(401, "This token is not valid, or was revoked; make another one at /tokens/.")
+        raise Refused(401, "This token is not valid, or was revoked; create another at /tokens/.")
     return None
 
 

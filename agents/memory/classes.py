@@ -137,7 +137,7 @@ class BasicBlockMemory(Memory):
 class ChatMemory(Memory):
     """For a chat of one person with one agent: a `persona` and a `human` block."""
 
-    description = "Persona and human, for a conversation of two"
+    description = "Persona and human, for a conversation with one person"
 
     def __init__(self, human: str = "", persona: str = "", limit: int = DEFAULT_LIMIT) -> None:
         super().__init__(
@@ -161,7 +161,7 @@ class ChatMemory(Memory):
 class TaskMemory(ChatMemory):
     """A chat memory with a queue of tasks: a JSON list in the block `tasks`."""
 
-    description = "Persona, human and a list of tasks to work off"
+    description = "Persona, human and a list of tasks to work through"
 
     def __init__(
         self,

@@ -154,7 +154,7 @@ def ask(
         call.close()
     summary = call.answer.content.strip()
     if not summary:
-        raise ModelError(f"{endpoint} gave no summary.")
+        raise ModelError(f"{endpoint} returned no summary.")
     return shortened(summary, context.longest_summary)
 
 

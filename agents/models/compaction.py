@@ -26,7 +26,7 @@ class Compaction(models.Model):
 
     class Author(models.TextChoices):
         MODEL = "model", "the model"
-        MECHANICAL = "mechanical", "excerpts, as the model could not be asked"
+        MECHANICAL = "mechanical", "excerpts, because the model could not be asked"
         PERSON = "person", "a person"
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="compactions")

@@ -44,21 +44,21 @@ class Run(Leased, ScriptRequest, RunContents):
 
     class Kind(models.TextChoices):
         MESSAGE = "message", "a message of the person"
-        COMPACTION = "compaction", "room made by hand"
+        COMPACTION = "compaction", "a compaction by hand"
         REFLECTION = "reflection", "a reflection"
 
     class Reason(models.TextChoices):
         """Why a run ended."""
 
         ANSWERED = "end_turn", "answered"
-        MAX_STEPS = "max_steps", "reached its limit of steps"
+        MAX_STEPS = "max_steps", "reached the step limit"
         NO_HEARTBEAT = "no_heartbeat", "ended after a tool call that asked for no further step"
         CANCELLED = "cancelled", "stopped"
         ERROR = "error", "failed"
-        COMPACTED = "compacted", "made room"
-        GIVEN = "given", "given when the agent was made"
-        FORKED = "forked", "up to here in the agent it was forked from"
-        NO_ROOM = "no_room", "nothing can leave: only the last exchange is in the context"
+        COMPACTED = "compacted", "compacted"
+        GIVEN = "given", "written when the agent was created"
+        FORKED = "forked", "copied from the agent it was forked from"
+        NO_ROOM = "no_room", "nothing to compact: only the last exchange is in the context"
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
     key = models.CharField(max_length=100)
@@ -69,7 +69,9 @@ class Run(Leased, ScriptRequest, RunContents):
         default=list, editable=False, help_text="Messages posted ahead of it: role and content."
     )
     wants_room = models.BooleanField(
-        default=False, editable=False, help_text="Room is made before the model is asked again."
+        default=False,
+        editable=False,
+        help_text="Compact before the model is asked again.",
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     reason = models.CharField(max_length=20, choices=Reason, blank=True)

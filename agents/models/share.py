@@ -36,7 +36,7 @@ class BlockShare(models.Model):
     def share(cls, block: Block, user: User, *, can_write: bool) -> BlockShare:
         """Share a block, or change how; ValidationError with its owner."""
         if user.pk == block.owner_id:
-            raise ValidationError({"user": f"The block is {user.get_username()}'s own."})
+            raise ValidationError({"user": f"{user.get_username()} owns the block already."})
         block.lock()  # nobody writes meanwhile
         share, _ = cls.objects.update_or_create(
             block=block, user=user, defaults={"can_write": can_write}

@@ -24,7 +24,7 @@ MOST_TOKENS = 100  # of one person
 SCOPES = {
     "read": "Read agents, memory, messages and runs",
     "chat": "Send messages, stop and approve",
-    "write": "Make, change and delete agents, blocks and passages",
+    "write": "Create, change and delete agents, blocks and passages",
     "tools": "Write tools and run them",
 }
 
@@ -41,7 +41,7 @@ class Token(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
-    hint = models.CharField(max_length=20, editable=False, help_text="Its beginning, to know it by")
+    hint = models.CharField(max_length=20, editable=False, help_text="Its first characters.")
     scopes = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, blank=True, editable=False)

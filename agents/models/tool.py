@@ -37,7 +37,9 @@ class Tool(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="tools")
     name = models.CharField(
-        max_length=LONGEST_NAME, blank=True, help_text="The function's. Empty: the last one's."
+        max_length=LONGEST_NAME,
+        blank=True,
+        help_text="Empty: that of the last function.",
     )
     description = models.TextField(blank=True, editable=False)
     source = models.TextField(max_length=LONGEST_SOURCE)
@@ -75,7 +77,7 @@ class Tool(models.Model):
             models.UniqueConstraint(
                 fields=["owner", "name"],
                 name="tool_name_is_unique",
-                violation_error_message="You already have a tool of this name.",
+                violation_error_message="You already have a tool with this name.",
             ),
         ]
 
@@ -118,7 +120,7 @@ class Tool(models.Model):
         ):
             value = getattr(self, field)
             if value is not None and not 0 < value <= most:
-                errors[field] = f"A tool may take more than 0 and at most {most:g} {unit}."
+                errors[field] = f"Give more than 0 and at most {most:g} {unit}."
         if errors:
             raise ValidationError(errors)
         self.read_source()

@@ -231,7 +231,7 @@ class Call:
         elif self.asks():
             why = f"{name} needs approval"
         else:
-            why = "A block asks before it is written"
+            why = "The block needs approval before it is changed"
         changes = self.changes(prepared)
         return Approval(tool_call_id=self.call.id, kind=kind, why=why[:300], changes=changes)
 

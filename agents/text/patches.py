@@ -64,7 +64,7 @@ def operations(patch: str, label: str) -> list[Operation]:
             found.append(Operation(HEADERS[header], name))
         elif not found:
             if line.strip():
-                raise PatchError(f"This line stands above the first header: '{line[:SHOWN]}'.")
+                raise PatchError(f"This line is above the first header: '{line[:SHOWN]}'.")
         elif line.startswith("Description:") and found[-1].kind == "add" and not found[-1].lines:
             found[-1].description = line.removeprefix("Description:").strip()
         else:
@@ -89,11 +89,11 @@ def patched(text: str, patch: list[str]) -> str:
         start = f"that begin with '{before[0][:SHOWN]}'"
         if not places:
             raise PatchError(
-                f"The lines to change, {start}, do not stand so in the text; copy them exactly."
+                f"The lines to change, {start}, are not in the text like this; copy them exactly."
             )
         if len(places) > 1:
             raise PatchError(
-                f"The lines to change, {start}, stand in {len(places)} places; give more lines"
+                f"The lines to change, {start}, occur in {len(places)} places; give more lines"
                 " around the ones you mean."
             )
         lines[places[0] : places[0] + len(before)] = after

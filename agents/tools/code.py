@@ -26,7 +26,9 @@ def run_code(
     if language != "python":
         raise ToolError(f"Only Python can be run here, not {language}; write the code in Python.")
     if len(code) > LONGEST_CODE:
-        raise ToolError(f"The code has {len(code):,} characters; {LONGEST_CODE:,} is the most.")
+        raise ToolError(
+            f"The code has {len(code):,} characters; at most {LONGEST_CODE:,} are allowed."
+        )
     try:
         result = sandbox.run(
             code, person=caller.agent.owner_id, inputs={}, modules={}, limits=sandbox.most()

@@ -28,9 +28,9 @@ TYPES = {
     "required_before_exit": "must be called before the turn ends",
     "run_first": "must come first",
     "constrain_child_tools": "must be followed by one of",
-    "conditional": "is followed as its return has it",
+    "conditional": "is followed by what its return says",
     "parent_last_tool": "must come right before any of",
-    "max_count_per_step": "at most so often in a run",
+    "max_count_per_step": "has a maximum number of calls in a run",
     "requires_approval": "needs approval",
     "no_approval": "needs no approval, whatever the tool says",
 }

@@ -195,7 +195,7 @@ def test_tool_rules_are_added_and_left_out_by_the_keyboard(
     expect(row).to_have_count(1)
     row.get_by_role("combobox", name="Tool", exact=True).select_option("core_memory_append")
     expect(row.get_by_role("spinbutton")).to_be_hidden()
-    row.get_by_role("combobox", name="Rule").select_option("at most so often in a run")
+    row.get_by_role("combobox", name="Rule").select_option("has a maximum number of calls in a run")
     row.get_by_role("spinbutton", name="Maximum number of calls").fill("2")
     button(page, "Add a rule").focus()
     page.keyboard.press("Enter")

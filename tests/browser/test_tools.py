@@ -147,7 +147,7 @@ def test_a_failing_try_marks_its_line_and_what_was_typed_stays(
     expect(page.locator(".gutter .bad")).to_have_text("9")
     page.get_by_label("Seconds").fill("50")
     button(page, "Save").click()
-    expect(page.get_by_text("A tool may take more than 0 and at most 5 s.")).to_be_visible()
+    expect(page.get_by_text("Give more than 0 and at most 5 s.")).to_be_visible()
     expect(page.get_by_label("Seconds")).to_have_value("50")
     expect(source(page)).to_have_value(re.compile(r"1 / 0"))
 

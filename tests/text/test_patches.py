@@ -37,8 +37,8 @@ def test_an_empty_text_gets_the_lines_and_no_empty_one() -> None:
 @pytest.mark.parametrize(
     ("patch", "sentence"),
     [
-        ("-City: Oslo", "do not stand so in the text"),
-        ("-a\n+b", "stand in 2 places"),
+        ("-City: Oslo", "are not in the text like this"),
+        ("-a\n+b", "occur in 2 places"),
         ("City: Riga", "begins with ' ', '-', '\\+' or '@@'"),
         ("@@\n\n@@", "has no lines"),
         ("*** Update Block:\n-a", "needs a label"),

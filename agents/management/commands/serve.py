@@ -67,9 +67,9 @@ class Command(BaseCommand):
         self.stdout.write(f"data        {place}")
         self.stdout.write(f"model       {model_in_words()}")
         if settings.HOSTED and not settings.REDIS_URL:
-            self.stdout.write("live        slow: set REDIS_URL, or pages look only every 15 s")
+            self.stdout.write("live        slow: set REDIS_URL, or pages update only every 15 s")
         if resumed:
-            self.stdout.write(f"runs        {resumed} interrupted, going on")
+            self.stdout.write(f"runs        {resumed} resumed after an interruption")
         self.stdout.flush()
 
 

@@ -174,7 +174,7 @@ class Blocks:
         for block in self._staged.blocks.values():
             if same(block_id, block.pk):
                 return block.label
-        raise LookupError(f"There is no block {block_id} among those that this agent holds.")
+        raise LookupError(f"This agent has no block {block_id}.")
 
 
 @dataclass

@@ -245,7 +245,7 @@ def _pool() -> Any:
         except Exception as error:
             raise Unavailable(
                 "Custom tools are off: the sandbox they run in, pydantic-monty, does not start"
-                f" ({type(error).__name__}: {error}). Install it anew with: {HOW}"
+                f" ({type(error).__name__}: {error}). Install it again with: {HOW}"
             ) from error
         _pools[os.getpid()] = pool
         return pool

@@ -111,8 +111,8 @@ def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
     schema = {"name": name, "description": description, "parameters": parameters}
     if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
         raise SourceError(
-            f"The schema of {name} would have {length:,} characters; {LONGEST_SCHEMA:,} is the"
-            " most. Shorten the docstring, the defaults or the types."
+            f"The schema of {name} would have {length:,} characters; at most {LONGEST_SCHEMA:,} are"
+            " allowed. Shorten the docstring, the defaults or the types."
         )
     return Definition(name, description, arguments, schema, tuple(hidden), classes)
 
