@@ -41,3 +41,13 @@ def plain(api: Api, model_at_once: FakeOpenAI) -> str:
 def agent_path(agent: Agent) -> str:
     """Of Alice's agent, with a persona and a human block."""
     return f"/agents/agent-{agent.pk}"
+
+
+@pytest.fixture
+def gated(api: Api, plain: str) -> str:
+    """Of an agent that talks with text, and whose appends to memory need approval."""
+    api.patch(plain, {"tool_ids": [api.get("/tools/?name=core_memory_append")[0]["id"]]})
+    block = api.post("/blocks/", {"label": "human", "value": "Name: Bob"})
+    api.patch(f"{plain}/core-memory/blocks/attach/{block['id']}")
+    api.patch(f"{plain}/tools/approval/core_memory_append", {"requires_approval": True})
+    return plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -241,12 +242,43 @@ def refuse(stage: Stage) -> None:
     stage.rest()
 
 
-def patch(stage: Stage, path: str, body: bytes) -> None:
-    """A script changes something of the agent."""
+def bring_a_tool(stage: Stage) -> None:
+    """A script's message waits for the script's own tool."""
+    stage.model.script(calls(("read_file", {"path": "<notes>"})))
+    tools = [{"name": "read_file", "description": "Read a file."}]
+    script(stage, "messages/async", {"input": "What do they say?", "client_tools": tools})
+    eventually(lambda: stage.server.runs(stage.agent)[-1][1] == "waiting")
+    stage.on_leaving.append(stage.stop)
+
+
+def return_by_script(stage: Stage) -> None:
+    """The script gives the return of its tool."""
+    bring_a_tool(stage)
+    call_id = stage.server.one("SELECT tool_call_id FROM agents_approval ORDER BY id DESC LIMIT 1")
+    returned = {"type": "tool", "tool_call_id": call_id, "status": "success"}
+    approval = {"type": "approval", "approvals": [returned | {"tool_return": "<b>milk</b>"}]}
+    stage.model.script(text("Buy milk."))
+    script(stage, "messages/async", {"messages": [approval]})
+    stage.rest()
+
+
+def stop_what_waits(stage: Stage) -> None:
+    bring_a_tool(stage)
+    stage.stop()
+    eventually(lambda: stage.server.runs(stage.agent)[-1][1] == "stopped")
+
+
+def script(stage: Stage, path: str, body: dict[str, Any], method: str = "POST") -> Any:
+    """What a script asks of the agent, and is answered."""
     address = f"{stage.server.url}/v1{stage.path}/{path}"
-    asked = Request(address, body, {"Content-Type": "application/json"}, method="PATCH")
-    with urlopen(asked) as answer:
-        assert answer.status == 200
+    data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+    with urlopen(Request(address, data, headers, method=method)) as answer:
+        return json.load(answer)
+
+
+def patch(stage: Stage, path: str, body: dict[str, Any]) -> None:
+    """A script changes something of the agent."""
+    script(stage, path, body, "PATCH")
 
 
 def rewrite_the_past(stage: Stage) -> None:
@@ -255,12 +287,12 @@ def rewrite_the_past(stage: Stage) -> None:
         asked = f"SELECT {which}(id) FROM agents_message WHERE agent_id = ?"
         pk = stage.server.one(asked, stage.agent.replace("-", ""))
         message = f"messages/message-00000000-0000-4000-8000-{pk:012x}"
-        patch(stage, message, b'{"content": "Something <b>else</b>"}')
+        patch(stage, message, {"content": "Something <b>else</b>"})
 
 
 def reset(stage: Stage) -> None:
     """All that was said is forgotten."""
-    patch(stage, "reset-messages", b"{}")
+    patch(stage, "reset-messages", {})
 
 
 def reset_and_go_on(stage: Stage) -> None:
