@@ -73,15 +73,15 @@ class ModelCall:
     def wait(self, seconds: float, until: float = 0.0) -> list[Delta] | None:
         """New pieces: waits `seconds` for the first, then until `until` (monotonic) for more.
 
-        [] if nothing came, None at the end of the answer. Raises ModelError where the call failed.
+        [] if nothing came, None at the end: what came last is in `answer` and is returned no more.
+        Raises ModelError where the call failed.
         """
         self._ready.wait(seconds)
         if self._deltas and (more := until - time.monotonic()) > 0:
             self._done.wait(more)
         self._ready.clear()
-        deltas = [self._deltas.popleft() for _ in range(len(self._deltas))]
-        if not self._done.is_set() or self._deltas:
-            return deltas
+        if not self._done.is_set():
+            return [self._deltas.popleft() for _ in range(len(self._deltas))]
         if self._error:
             raise self._error
         return None
