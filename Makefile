@@ -80,7 +80,7 @@ format: $(DEV) ## put the code in order
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 	@$(PY) -m djlint --reformat --warn --quiet templates
-	@$(PY) -m djlint --reformat --warn --quiet --profile=jinja fragments
+	@$(PY) -m djlint --reformat --warn --quiet --profile=jinja agents/jinja2
 
 clean: ## remove what make made; the data in var/ stays
 	rm -rf $(VENV) .venv-sdk .mypy_cache .ruff_cache .pytest_cache test-results
@@ -95,7 +95,7 @@ endef
 define style
 $(PY) -m ruff check . && $(PY) -m ruff format --check . && \
 $(PY) -m djlint --check --lint templates && \
-$(PY) -m djlint --check --lint --profile=jinja fragments && \
+$(PY) -m djlint --check --lint --profile=jinja agents/jinja2 && \
 $(VENV)/bin/lint-imports --no-logo --no-cache
 endef
 

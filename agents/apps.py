@@ -37,7 +37,7 @@ class AgentsConfig(AppConfig):
             engine.submit(run)
 
         prices.load_prices(settings.PRICES)  # what cannot be read stops the start
-        publisher.set_renderer(fragments.render)
+        publisher.set_renderer(fragments.render_published)
         connections = (
             (signals.events_recorded, publish, None),
             (signals.agent_purged, publish_purged, None),

@@ -13,6 +13,7 @@ from agents.pages import (
     chat,
     compactions,
     context,
+    conversations,
     custom_tools,
     history,
     panel,
@@ -52,20 +53,36 @@ past = [
     path("<int:number>/context/<slug:name>/", time_travel.part, name="past_part"),
     path("<int:number>/fork/", time_travel.fork, name="past_fork"),
 ]
+# below an agent they are about its first conversation
+of_conversation: list[URLPattern | URLResolver] = [
+    path("messages/", runs.send, name="message_send"),
+    path("stop/", runs.stop, name="run_stop"),
+    path("reflect/", runs.reflect_now, name="reflect"),
+    path("compact/", compactions.compact, name="compact"),
+    path("panel/<slug:name>/", panel.show, name="panel_tab"),
+    path("context/<slug:name>/", context.part, name="context_part"),
+]
+conversation: list[URLPattern | URLResolver] = [
+    path("", chat.chat, name="conversation"),
+    path("rename/", conversations.rename, name="conversation_rename"),
+    path("archive/", conversations.archive, name="conversation_archive"),
+    path("delete/", conversations.delete, name="conversation_delete"),
+    *of_conversation,
+]
 agent: list[URLPattern | URLResolver] = [
     path("", chat.chat, name="agent"),
     path("settings/", agents.change, name="agent_settings"),
     path("export/", agent_files.export, name="agent_export"),
     path("delete/", agents.delete, name="agent_delete"),
     path("restore/", agents.restore, name="agent_restore"),
-    # the conversation
-    path("messages/", runs.send, name="message_send"),
+    # its conversations
+    path("conversations/", conversations.index, name="conversations"),
+    path("conversations/new/", conversations.new, name="conversation_new"),
+    path("conversations/<uuid:conversation_id>/", include(conversation)),
+    *of_conversation,
     path("older/<int:run_id>/", runs.older, name="older_runs"),
-    path("stop/", runs.stop, name="run_stop"),
-    path("reflect/", runs.reflect_now, name="reflect"),
     path("runs/<int:run_id>/", include(run)),
     path("approvals/<int:approval_id>/", approvals.decide, name="approval_decide"),
-    path("compact/", compactions.compact, name="compact"),
     path(
         "compactions/<int:compaction_id>/messages/",
         compactions.messages,
@@ -77,7 +94,6 @@ agent: list[URLPattern | URLResolver] = [
     path("steps/<int:step_id>/request/", sent_requests.show, name="step_request"),
     path("steps/<int:step_id>/request/raw/", sent_requests.raw, name="step_request_raw"),
     # its memory
-    path("panel/<slug:name>/", panel.show, name="panel_tab"),
     path("blocks/new/", blocks.new, name="block_new"),
     path("blocks/attach/", blocks.attach, name="block_attach"),
     path("blocks/<uuid:block_id>/", include(block)),
@@ -85,7 +101,6 @@ agent: list[URLPattern | URLResolver] = [
     path("history/older/", history.older, name="older_edits"),
     path("history/newer/", history.newer, name="newer_edits"),
     path("archival/", include(archive)),
-    path("context/<slug:name>/", context.part, name="context_part"),
     path("compiled/", context.compiled_memory, name="compiled_memory"),
     path("past/", include(past)),
     # its tools

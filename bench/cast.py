@@ -63,7 +63,7 @@ def make() -> Cast:
         page=str(make_agent("Page", PAGE).pk),
         many=[str(make_agent(f"One of {MANY}").pk) for _ in range(MANY)],
         full=[str(make_full(number).pk) for number in range(FULL_AGENTS)],
-        request=json.loads(compile_context(alone).body("stub")),
+        request=json.loads(compile_context(alone.first_conversation).body("stub")),
     )
 
 
@@ -79,7 +79,8 @@ def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> A
     if messages:
         write_history(agent, messages // 2)
     if in_context is not None:
-        Agent.objects.filter(pk=agent.pk).update(context_from=messages - in_context + 1)
+        first = messages - in_context + 1
+        agent.conversations.filter(pk=agent.pk).update(context_from=first)
     return agent
 
 
@@ -131,7 +132,15 @@ def write_runs(agent: Agent, count: int) -> list[Any]:
     ended = {"status": Run.Status.DONE, "reason": Run.Reason.ANSWERED}
     times = {"seen_at": now, "started_at": now, "finished_at": now}
     runs = [
-        Run(agent=agent, key=f"history-{n}", text=ASKED, attempt=1, **ended, **times)
+        Run(
+            agent=agent,
+            conversation_id=agent.pk,
+            key=f"history-{n}",
+            text=ASKED,
+            attempt=1,
+            **ended,
+            **times,
+        )
         for n in range(count)
     ]
     return Run.objects.bulk_create(runs, batch_size=BATCH)
@@ -154,7 +163,7 @@ def messages_of(agent: Agent, runs: list[Any], steps: list[Any]) -> list[Any]:
 
     messages = []
     for n, (run, step) in enumerate(zip(runs, steps, strict=True)):
-        of = {"agent": agent, "run": run}
+        of = {"agent": agent, "conversation_id": agent.pk, "run": run}
         messages.append(Message(**of, number=2 * n + 1, role="user", content=ASKED))
         answer = f"{ANSWERED} ({n})"
         messages.append(

@@ -103,7 +103,13 @@ def store_turns(agent: Agent, turns: Sequence[dict[str, Any]]) -> dict[Any, int]
 
     first = agent.record(messages=len(turns)) - len(turns) + 1
     messages = Message.objects.bulk_create(
-        Message(agent=agent, number=number, role=turn["role"], content=turn["text"])
+        Message(
+            agent=agent,
+            conversation_id=agent.pk,
+            number=number,
+            role=turn["role"],
+            content=turn["text"],
+        )
         for number, turn in enumerate(turns, first)
     )
     for message, turn in zip(messages, turns, strict=True):

@@ -184,7 +184,7 @@ def write_passages(agent: Agent, language: Language, count: int) -> None:
 def write_messages(agent: Agent, language: Language, count: int) -> None:
     from agents.models import Message
 
-    own, roles = {"agent": agent}, ("user", "assistant")
+    own, roles = {"agent": agent, "conversation_id": agent.pk}, ("user", "assistant")
     for first in range(1, count + 1, BATCH):
         Message.objects.bulk_create(
             Message(number=number, role=roles[number % 2], content=language.text(), **own)

@@ -125,7 +125,7 @@ TEMPLATES = [
     },
     {  # what a page and a socket both show
         "BACKEND": "django.template.backends.jinja2.Jinja2",
-        "DIRS": [BASE_DIR / "fragments", BASE_DIR / "templates"],  # there are the icons
+        "DIRS": [BASE_DIR / "agents/jinja2", BASE_DIR / "templates"],  # there are the icons
         "OPTIONS": {"environment": "agents.templatetags.fragments.environment"},
     },
 ]
@@ -226,6 +226,7 @@ PROCRASTINATE_WORKER_DEFAULTS = {
 
 QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait for one agent
 AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
+CONVERSATIONS_LIMIT = env.int("MEMORYWEB_CONVERSATIONS_LIMIT", default=1_000)  # of one agent
 SANDBOX_LIMIT = env.int("MEMORYWEB_SANDBOX_LIMIT", default=2)  # custom tools that run at once
 REQUESTS_LIMIT = env.int("MEMORYWEB_REQUESTS_LIMIT", default=1_000)  # a minute, with accounts
 

@@ -26,6 +26,7 @@ from tests.support import judges
 from tests.support.endpoints import Bed
 from tests.support.endpoints.talk import Talk
 from tests.support.fake_openai import FakeOpenAI
+from tests.support.stored import of
 from tests.support.tool_pages import SHOUT
 
 Ask = Callable[..., Run]
@@ -182,7 +183,7 @@ def shout(alice: User) -> Tool:
 @pytest.fixture
 def caller(agent: Agent) -> Caller:
     """The agent in a step."""
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=Run.Status.RUNNING)
     return Caller(agent, Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call-1")
 
 

@@ -10,6 +10,7 @@ from agents.models import (
     BlockEdit,
     BlockShare,
     Compaction,
+    Conversation,
     Event,
     Identity,
     Message,
@@ -47,6 +48,14 @@ class MessageAdmin(ReadOnly):
     @admin.display(description="text")
     def text(self, message: Message) -> str:
         return short(message.content) or ", ".join(call.name for call in message.calls())
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnly):
+    list_display = ["agent", "title", "created_at", "last_message_at", "archived_at"]
+    list_select_related = ["agent"]
+    search_fields = ["title", "agent__name", "agent__owner__username", "=agent__id"]
+    search_help_text = "Words of the title, the agent's name or id, its owner's name."
 
 
 @admin.register(Run)
@@ -100,11 +109,16 @@ class StepAdmin(ReadOnly):
 
 @admin.register(Compaction)
 class CompactionAdmin(ReadOnly):
-    list_display = ["id", "agent", "first", "last", "tokens_before", "tokens_after", "written_by"]
+    list_display = [
+        *("id", "conversation", "first", "last", "tokens_before", "tokens_after", "written_by")
+    ]
     list_display += ["created_at"]
     list_filter = ["written_by", "created_at"]
-    list_select_related = ["agent"]
-    search_fields = ["summary", "agent__name", "agent__owner__username", "=agent__id"]
+    list_select_related = ["conversation"]
+    search_fields = [
+        *("summary", "conversation__title", "conversation__agent__name"),
+        "=conversation__agent__id",
+    ]
     date_hierarchy = "created_at"
     ordering = ["-pk"]
 

@@ -61,7 +61,7 @@ class Line:
 
 
 @dataclass
-class Conversation:
+class History:
     """The messages; the context begins at message `context_from` (0: at the first).
 
     `summary` replaces the messages before it, and `summary_at` is when it was written. `ids` are
@@ -75,7 +75,7 @@ class Conversation:
     ids: Ids = field(default_factory=dict)
 
 
-def conversation(agent: Entry, own: Entry, notes: Notes) -> Conversation:
+def conversation(agent: Entry, own: Entry, notes: Notes) -> History:
     """Read an agent's messages; `own` is what this program wrote about the agent, if it did."""
     reader = Reader(agent, own)
     for message in agent.entries("messages"):
@@ -103,7 +103,7 @@ class Reader:
         self.system = agent.text("system")
         self.in_context = agent.texts("in_context_message_ids")
         self.left_out: Counter[str] = Counter()
-        self.result = Conversation([])
+        self.result = History([])
         self.at = agent.moment("created_at") or timezone.now()
         self.is_own = bool(own.given)
         self.thinks = not self.is_own and agent.text("agent_type") not in SPEAKS_BY_TEXT

@@ -25,6 +25,10 @@ COMPACTION = (
     *("first", "last", "tokens_before", "tokens_after", "summary", "written_by", "error"),
     *("created_at", "tried_at"),
 )
+CONVERSATION = (
+    *("title", "description", "model", "context_window", "hidden", "context_from"),
+    *("created_at", "last_message_at", "archived_at"),
+)
 PASSAGE = ("text", "tags", "recalled_count", "recalled_at", "created_at")
 
 ALERT = (

@@ -21,6 +21,7 @@ from agents.tools.rules import on_the_wire
 
 from .entries import (
     COMPACTION,
+    CONVERSATION,
     EMBEDDING,
     NOTHING,
     RUN,
@@ -80,11 +81,15 @@ class Export:
     """One agent that is being exported."""
 
     def __init__(self, agent: Agent, *, with_messages: bool = True) -> None:
-        self.agent = agent
+        self.agent, self.first = agent, agent.first_conversation
+        first = self.first
         self.blocks = agent.core_memory()
         self.tools = list(self.tools_of())
         self.with_messages = with_messages
-        self.compaction = Compaction.newest(agent) if with_messages else None
+        others = agent.conversations.exclude(pk=agent.pk).order_by("created_at")
+        self.conversations = [first, *others]
+        self.place = {each.pk: place for place, each in enumerate(self.conversations)}
+        self.compaction = Compaction.newest(first) if with_messages else None
         self.runs = list(
             self.of_conversation(Run.objects.filter(agent=agent))
             .exclude(status=Run.Status.QUEUED)
@@ -158,7 +163,8 @@ class Export:
     def in_context(self) -> list[str]:
         """The ids of the messages in the context, the system message first."""
         numbers = self.sent.filter(
-            number__gte=self.agent.context_from,
+            conversation=self.first.pk,
+            number__gte=self.first.context_from,
             internal=False,
             left_out=None,
             status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
@@ -168,14 +174,14 @@ class Export:
 
     def messages(self) -> Iterator[dict[str, Any]]:
         agent, model = self.agent, self.agent.model or None
-        context = compile_context(agent)
+        context = compile_context(self.first)
         if not self.with_messages:
             context.summary = context.metadata = ""
         system = context.system
         yield message_entry("message-0", "system", texts(system), agent.created_at, model)
         summary = self.compaction
         for message in self.rows():
-            if summary and message.number >= agent.context_from:
+            if summary and message.number >= self.first.context_from:
                 yield summary_entry(self.summary_id, summary, model)
                 summary = None
             step = self.step_place.get(message.step_id or 0)
@@ -212,11 +218,16 @@ class Export:
         return {
             "settings": own_settings(self.agent) | {"no_approval": waived},
             "made": made,
+            "conversations": [
+                values_of(each, CONVERSATION) for each in self.conversations if self.with_messages
+            ],
             "runs": (self.run_entry(run) for run in self.runs),
             "messages": self.own_messages(),
             "compactions": [
                 {"run": self.run_place[each.run_id], **values_of(each, COMPACTION)}
-                for each in self.of_conversation(self.agent.compactions.order_by("pk"))
+                for each in self.of_conversation(
+                    Compaction.objects.filter(conversation__agent=self.agent).order_by("pk")
+                )
             ],
             "passages": self.passages(),
             "blocks": {f"block-{n}": self.ledger(block) for n, block in enumerate(self.blocks)},
@@ -230,7 +241,8 @@ class Export:
 
     def run_entry(self, run: Run) -> dict[str, Any]:
         steps = [values_of(step, STEP) for step in self.steps_of.get(run.pk, [])]
-        return values_of(run, (*RUN, "role")) | {"steps": steps}
+        place = {"conversation": self.place[run.conversation_id]}
+        return values_of(run, (*RUN, "role")) | place | {"steps": steps}
 
     def own_messages(self) -> Iterator[dict[str, Any]]:
         """What the format has no field for, message by message."""

@@ -22,7 +22,7 @@ from agents.models.agent_queryset import UNFINISHED
 from agents.models.limits import check_agents
 from agents.models.tag import AgentTag
 
-from .conversation import Conversation, Line, conversation
+from .conversation import History, Line, conversation
 from .limits import check_size
 from .memory import Blocks, passages_of
 from .reading import AgentFileError, Entry, Notes, count, listed, tidied
@@ -141,11 +141,11 @@ class Import:
         """Read an agent; `own` is what this program wrote of it, if it did."""
         agent = Agent(owner=self.owner, **self.settings(entry, own))
         with_messages = self.options.with_messages
-        talk = conversation(entry, own, self.notes) if with_messages else Conversation([])
+        talk = conversation(entry, own, self.notes) if with_messages else History([])
         has_own = bool(own.given) and with_messages
         transcript = restored(talk, own) if has_own else deduced(talk, self.notes)
         passages = passages_of(own, transcript.steps)
-        agent.context_from, agent.message_count = talk.context_from, len(talk.lines)
+        agent.message_count = len(talk.lines)
         agent.passage_count = len(passages)
         entry.check(agent, exclude=["owner", "tools"])
         blocks = self.blocks.of(agent.name, entry, own, transcript.steps, talk.ids)

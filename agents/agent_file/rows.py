@@ -63,7 +63,7 @@ def store_at_once(rows: Sequence[Any]) -> None:
     returned = model._base_manager.all()._insert(  # type: ignore[attr-defined]
         rows, fields, meta.db_returning_fields, raw=True, using=connection.alias
     )
-    for row, values in zip(rows, returned, strict=True):
+    for row, values in zip(rows, returned or [()] * len(rows), strict=True):
         for field, value in zip(meta.db_returning_fields, values, strict=True):
             setattr(row, field.attname, value)
         row._state.adding, row._state.db = False, connection.alias

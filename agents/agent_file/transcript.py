@@ -8,11 +8,12 @@ from datetime import datetime
 from django.utils import timezone
 
 from agents.memory.context import BYTES_PER_TOKEN
-from agents.models import Agent, Compaction, Message, Run, Step
+from agents.models import Agent, Compaction, Conversation, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
+from agents.text.excerpts import first_words
 
-from .conversation import Conversation, Line
-from .entries import COMPACTION, RUN, STEP
+from .conversation import History, Line
+from .entries import COMPACTION, CONVERSATION, RUN, STEP
 from .reading import AgentFileError, Entry, Notes
 from .rows import BATCH, store
 
@@ -22,8 +23,12 @@ STEP_ENDED = {Step.Status.DONE, Step.Status.STOPPED, Step.Status.FAILED}
 
 @dataclass
 class Transcript:
-    """Rows on their way into the database; `run_of` has the place of each step's run."""
+    """Rows on their way into the database; `run_of` has the place of each step's run.
 
+    The first of the conversations is the agent's first one.
+    """
+
+    conversations: list[Conversation] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     run_of: list[int] = field(default_factory=list)
@@ -31,8 +36,13 @@ class Transcript:
 
     def store(self, agent: Agent, lines: list[Line]) -> None:
         """Store them in batches, with the agent's messages. A file has no requests of steps."""
+        self.conversations[0].pk = agent.pk
+        for conversation in self.conversations:
+            conversation.agent = agent
+        store(self.conversations)
         for place, run in enumerate(self.runs):
             run.agent, run.key = agent, f"import-{place}"
+            run.conversation = run.conversation  # which has its key only now
         store(self.runs)
         for step, place in zip(self.steps, self.run_of, strict=True):
             step.run = self.runs[place]
@@ -41,14 +51,16 @@ class Transcript:
             some = enumerate(lines[start : start + BATCH], start + 1)
             store([self._message(agent, number, line) for number, line in some])
         for compaction in self.compactions:
-            compaction.agent = agent
-            compaction.run = compaction.run  # which has its key only now
+            compaction.run = compaction.run  # likewise
+            compaction.conversation = compaction.run.conversation
         store(self.compactions)
 
     def _message(self, agent: Agent, number: int, line: Line) -> Message:
+        run = None if line.run is None else self.runs[line.run]
         return Message(
             agent=agent,
-            run=None if line.run is None else self.runs[line.run],
+            conversation=run.conversation if run else self.conversations[0],
+            run=run,
             step=None if line.step is None else self.steps[line.step],
             number=number,
             role=line.role,
@@ -68,7 +80,7 @@ class Transcript:
 # -- made of the messages ----------------------------------------------------------------------
 
 
-def deduced(found: Conversation, notes: Notes) -> Transcript:
+def deduced(found: History, notes: Notes) -> Transcript:
     """A run for each message of the person, a step for each of the assistant."""
     made = Transcript()
     before: datetime | None = None
@@ -90,6 +102,16 @@ def deduced(found: Conversation, notes: Notes) -> Transcript:
         before = line.at
     if found.summary:
         made.compactions.append(summarised(made, found, notes))
+    said = [line for line in found.lines if line.role == Message.Role.USER]
+    made.conversations.append(
+        Conversation(
+            title=first_words(said[0].content) if said else "",
+            context_from=found.context_from,
+            last_message_at=said[-1].at if said else None,
+        )
+    )
+    for run in made.runs:
+        run.conversation = made.conversations[0]
     return made
 
 
@@ -122,7 +144,7 @@ def begun(made: Transcript, line: Line, before: datetime | None) -> None:
     )
 
 
-def summarised(made: Transcript, found: Conversation, notes: Notes) -> Compaction:
+def summarised(made: Transcript, found: History, notes: Notes) -> Compaction:
     """The compaction that left the summary; it stands in the run that came after it."""
     at = found.summary_at or timezone.now()
     if not made.runs:
@@ -152,11 +174,14 @@ def summarised(made: Transcript, found: Conversation, notes: Notes) -> Compactio
 # -- as this program wrote them ----------------------------------------------------------------
 
 
-def restored(found: Conversation, own: Entry) -> Transcript:
+def restored(found: History, own: Entry) -> Transcript:
     """The runs, steps and compactions of an agent that was exported here."""
     made = Transcript()
+    made.conversations = [conversation_of(each) for each in own.entries("conversations")]
+    if not made.conversations:
+        made.conversations = [Conversation(context_from=found.context_from)]
     for each in own.entries("runs"):
-        made.runs.append(run_of(each))
+        made.runs.append(run_of(each, made.conversations))
         for number, step in enumerate(each.entries("steps"), 1):
             made.run_of.append(len(made.runs) - 1)
             made.steps.append(step_of(step, number))
@@ -164,8 +189,9 @@ def restored(found: Conversation, own: Entry) -> Transcript:
         check(line, made)
     for each in own.entries("compactions"):
         made.compactions.append(compaction_of(each, made.runs))
-    if made.compactions and not found.context_from:
-        found.context_from = 1
+    for compaction in made.compactions:
+        conversation = compaction.run.conversation
+        conversation.context_from = conversation.context_from or 1
     return made
 
 
@@ -179,11 +205,23 @@ def check(line: Line, made: Transcript) -> None:
         raise AgentFileError(f"'{line.id}' is of step {line.step:,}, which its run does not have.")
 
 
-def run_of(each: Entry) -> Run:
+def conversation_of(each: Entry) -> Conversation:
+    fields = each.fields(Conversation, *(name for name in CONVERSATION if name != "hidden"))
+    conversation = Conversation(hidden=each.get("hidden", bool, False), **fields)
+    conversation.created_at = conversation.created_at or timezone.now()
+    return conversation
+
+
+def run_of(each: Entry, conversations: list[Conversation]) -> Run:
     ended = each.get("status", str) in ENDED
     end = {} if ended else {"status": Run.Status.STOPPED, "reason": Run.Reason.CANCELLED}
     run = Run(**each.fields(Run, *(name for name in RUN if name not in end)), **end)
     run.role = each.choice("role", Message.Role.values)
+    place = each.get("conversation", int, 0)
+    if not 0 <= place < len(conversations):
+        there = f"there are {len(conversations):,}, counted from 0"
+        raise each.wrong("conversation", f"is {place}; {there}")
+    run.conversation = conversations[place]
     run.created_at = run.created_at or timezone.now()
     run.started_at = run.started_at or run.created_at
     run.finished_at = run.finished_at or run.started_at

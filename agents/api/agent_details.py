@@ -11,7 +11,7 @@ from agents import tools as agent_tools
 from agents.llm import ModelError, resolve
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
-from agents.models import Agent, AgentTag, Block, Identity, Run, Tool
+from agents.models import Agent, AgentTag, Block, Conversation, Identity, Tool
 from agents.models.core_memories import core_memories
 from agents.models.message_context import keys_in_context
 from agents.tools.rules import on_the_wire
@@ -36,6 +36,7 @@ class AgentDetails:
     def __init__(
         self,
         agent: Agent,
+        conversation: Conversation,
         blocks: Sequence[Block],
         own_tools: dict[str, Tool],
         tags: list[str],
@@ -46,7 +47,8 @@ class AgentDetails:
         self.blocks = self.memory.blocks
         self.tools = tool_states(agent, own_tools)
         self.identity_ids = [identity.id for identity in identities]
-        self.last_run_completion, reason = Run.last_end(agent)
+        self.conversation = conversation
+        self.last_run_completion, reason = conversation.last_end()
         self.last_stop_reason = stop_word(reason)
 
     def __getattr__(self, name: str) -> Any:
@@ -60,7 +62,7 @@ class AgentDetails:
     @property
     def message_ids(self) -> list[str]:
         """The messages in the context: the system message, then the oldest first."""
-        keys = keys_in_context(self.agent, MOST_MESSAGES)
+        keys = keys_in_context(self.conversation, MOST_MESSAGES)
         return [
             ids.system_message(self.agent.pk),
             *(ids.numbered("message", key) for key in keys),
@@ -117,9 +119,11 @@ def details(agents: Sequence[Agent]) -> list[AgentDetails]:
     names = {name for agent in agents for name in agent.tools} - fixed_names()
     own = own_tools(agents[0].owner_id, names)
     blocks, tags = core_memories(agents), AgentTag.of(agents)
-    identities = identities_of(agents)
+    identities, first = identities_of(agents), Conversation.firsts_of(agents)
     return [
-        AgentDetails(agent, blocks[agent.pk], own, tags[agent.pk], identities[agent.pk])
+        AgentDetails(
+            agent, first[agent.pk], blocks[agent.pk], own, tags[agent.pk], identities[agent.pk]
+        )
         for agent in agents
     ]
 

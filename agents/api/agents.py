@@ -14,7 +14,6 @@ from ninja import Query
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag
-from agents.models.conversation import post_first_messages
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
 
@@ -260,6 +259,7 @@ def add_first_messages(agent: Agent, data: NewAgent) -> None:
     if not messages:
         return
     try:
-        post_first_messages(agent, [(each.role, text_of(each.content)) for each in messages])
+        texts = [(each.role, text_of(each.content)) for each in messages]
+        agent.first_conversation.post_first_messages(texts)
     except ValidationError as error:
         raise invalid("initial_message_sequence", error.messages[0]) from None

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest
 
-from agents.models import Agent, Approval, Message, Run, Step, ToolCall
+from agents.models import Agent, Approval, Conversation, Message, Run, Step, ToolCall
 from agents.models.approval import Decision
 
 from . import ids, lookups
@@ -34,21 +34,22 @@ def pending_request(run: Run) -> str | None:
     return requests[0][1]["id"] if requests else None
 
 
-def decide(request: HttpRequest, agent: Agent, data: SendMessages) -> tuple[Run, int]:
+def decide(request: HttpRequest, conversation: Conversation, data: SendMessages) -> tuple[Run, int]:
     """Answer all that a run waits for; the run, and the number of its last message so far.
 
     400 unless exactly the calls that wait are named. The same once more gives the same run.
     """
-    message = (data.messages or [])[0]
+    agent, message = conversation.agent, (data.messages or [])[0]
     if len(data.messages or []) > 1:
         words = "A message of type 'approval' is sent alone; send the others when it is answered."
         raise invalid("messages", words)
     decisions = decisions_of(agent, message)
     with transaction.atomic():
-        run = Run.objects.select_for_update().filter(agent=agent, status=Run.Status.WAITING).first()
+        waiting = conversation.runs.filter(status=Run.Status.WAITING)
+        run = waiting.select_for_update().first()
         pending = list(Approval.objects.pending().filter(step__run=run)) if run else []
         if run is None or not pending:
-            return decided_before(agent, decisions)
+            return decided_before(conversation, decisions)
         expected = [each.tool_call_id for each in pending]
         if set(decisions) != set(expected):
             words = f"Expected '{expected}', but received '{list(decisions)}'."
@@ -105,12 +106,13 @@ def call_of(agent: Agent, request_id: str) -> str:
     return calls[part - CALLS].id if 0 <= part - CALLS < len(calls) else request_id
 
 
-def decided_before(agent: Agent, decisions: ByCall) -> tuple[Run, int]:
+def decided_before(conversation: Conversation, decisions: ByCall) -> tuple[Run, int]:
     """The run that these were said to before; 400 where nothing waits, 409 if it was another word.
 
     A client that lost the answer repeats its request.
     """
-    newest = Approval.objects.filter(step__run__agent=agent, tool_call_id__in=decisions)
+    asked = Approval.objects.filter(step__run__conversation=conversation.pk)
+    newest = asked.filter(tool_call_id__in=decisions)
     step = Step.objects.filter(approvals__in=newest).order_by("-pk").first()
     before = {each.tool_call_id: each for each in step.approvals.all()} if step else {}
     if step is None or set(decisions) - set(before):
@@ -124,5 +126,5 @@ def decided_before(agent: Agent, decisions: ByCall) -> tuple[Run, int]:
             status = before[call_id].get_status_display()
             raise conflict(f"The call {call_id} was answered already: {status}.")
     run = step.run
-    run.agent = agent
+    run.agent = conversation.agent
     return run, step.message.number if step.message else -1

@@ -65,10 +65,13 @@ def between(
     starts = lower is None and upper != START and page.includes("system_message")
     if starts and not newest:
         page = page.model_copy(update={"limit": page.limit - 1})
-        return [system_message(agent), *stored(agent, lower, upper, page, newest=newest)]
+        return [
+            system_message(agent.first_conversation),
+            *stored(agent, lower, upper, page, newest=newest),
+        ]
     messages = stored(agent, lower, upper, page, newest=newest)
     if starts and len(messages) < page.limit:
-        return [system_message(agent), *messages]
+        return [system_message(agent.first_conversation), *messages]
     return messages
 
 

@@ -8,7 +8,6 @@ from django.http.response import HttpResponseBase
 from ninja import Query
 
 from agents.models import Run
-from agents.models.conversation import reset_messages, rewrite_message
 
 from . import ids, lookups
 from .agent_details import agent_state
@@ -150,7 +149,7 @@ def modify(
         raise invalid("content", "There is nothing to change; give 'content' or 'reasoning'.")
     content = None if data.content is None else checked_text(text_of(data.content, "content"))
     try:
-        rewrite_message(row, content=content, reasoning=data.reasoning)
+        row.rewrite(content=content, reasoning=data.reasoning)
     except ValidationError as error:
         raise conflict(error.messages[0]) from None
     messages = convert([row], agent, MessageOptions())
@@ -183,6 +182,6 @@ def cancel(request: HttpRequest, agent_id: str, data: CancelRuns | None = None) 
 )
 def reset(request: HttpRequest, agent_id: str, data: ResetMessages | None = None) -> AgentState:
     """Delete all messages permanently; memory is kept. 409 while a run has not ended."""
-    if not reset_messages(lookups.agent(request, agent_id)):
+    if not lookups.agent(request, agent_id).first_conversation.reset():
         raise conflict("The agent is running; cancel the run first, or wait until it ends.")
     return agent_state(lookups.agent(request, agent_id))

@@ -15,7 +15,7 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 
 from agents.memory.context import METADATA, Context, core_memory, metadata
-from agents.models import Agent, Approval, Compaction, Message, Run, ToolCall
+from agents.models import Agent, Approval, Compaction, Conversation, Message, Run, ToolCall
 from agents.tools import arguments_of, speaks_by_tool
 
 from . import ids
@@ -161,12 +161,12 @@ def head(row: Message, kind: str, part: int = WHOLE) -> ApiMessage:
     }
 
 
-def system_message(agent: Agent) -> ApiMessage:
-    """The agent's system message as its model would get it now; it comes before all others.
+def system_message(conversation: Conversation) -> ApiMessage:
+    """The system message as the model would get it now; it comes before all others.
 
     It has no row, and an id that does not change.
     """
-    compaction = Compaction.newest(agent)
+    agent, compaction = conversation.agent, Compaction.newest(conversation)
     context = Context(
         prompt=agent.system_prompt,
         core_memory=core_memory(agent, agent.core_memory()),

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.http import HttpRequest
 
-from agents.models import Agent, Run
+from agents.models import Agent, Conversation, Run
 from agents.tools import ENDING
 
 from . import lookups
@@ -28,13 +28,14 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     waited for it.
     """
     agent = lookups.agent(request, agent_id)
+    conversation = agent.first_conversation
     sent = data.messages or []
     if data.input is not None:
         sent = [*sent, NewMessage(content=data.input)]
     if not sent:
         raise invalid("messages", "There is no message; give 'messages' or 'input'.")
     if sent[0].type in ANSWERING:
-        return decide(request, agent, data)
+        return decide(request, conversation, data)
     if any(each.type in ANSWERING for each in sent):
         raise invalid("messages", "What is said about tool calls that wait is sent alone.")
     tools = brought_tools(agent, data)
@@ -44,9 +45,8 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
     key = f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}" if name else ""
     if not (key and agent.runs.filter(key=key).exists()):
-        refuse_if_undecided(agent)
-    run = Run.start(
-        agent,
+        refuse_if_undecided(conversation)
+    run = conversation.start(
         messages[-1][1],
         key or f"api:{uuid4()}",
         role=messages[-1][0],
@@ -62,10 +62,10 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     return run, -1
 
 
-def refuse_if_undecided(agent: Agent) -> None:
+def refuse_if_undecided(conversation: Conversation) -> None:
     """409 if tool calls wait to be approved, or for what a script returns, first."""
-    if waiting := Run.objects.waiting_for_approval(agent):
-        waiting.agent = agent
+    if waiting := Run.objects.waiting_for_approval(conversation):
+        waiting.agent = conversation.agent
         words = (
             "The agent is waiting for approval on a tool call, or for a script to return one:"
             " send a message of type 'approval', or decide in the page."

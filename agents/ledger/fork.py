@@ -17,6 +17,7 @@ from agents.models import (
     Block,
     BlockEdit,
     Compaction,
+    Conversation,
     Event,
     Message,
     Passage,
@@ -35,7 +36,8 @@ Row = TypeVar("Row", bound=models.Model)
 
 @transaction.atomic
 def fork(step: Step, name: str, owner: User) -> Agent:
-    """A new agent as `step` left it: blocks with their ledgers, messages, passages, settings.
+    """A new agent as `step` left it: blocks with their ledgers, passages, settings, and the
+    conversation of the step as its first one.
 
     Its blocks are its own, also where those of the first agent are shared.
     """
@@ -43,18 +45,18 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     first = step.run.agent
     agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
     agent.name = name
-    agent.context_from = step.request["messages"][0] if step.request else 0
     agent.save(force_insert=True)
+    conversation = copied_conversation(agent, step)
     AgentTag.replace(agent, first.tagged.values_list("tag", flat=True))
     agent.identities.set(first.identities.filter(owner=owner))
     past = blocks_at(step)
     blocks = {block.id: copied_block(agent, block) for block in past}
-    runs = copied_runs(agent, step)
+    runs = copied_runs(conversation, step)
     steps = copied_steps(step, runs, agent, blocks)
     copied_ledgers(past, blocks, steps)
-    copied_messages(agent, step, runs, steps)
+    copied_messages(conversation, step, runs, steps)
     copied_approvals(steps)
-    copied_rest(agent, step, runs)
+    copied_rest(conversation, step, runs)
     agent.record(Event.of(Event.Kind.AGENT_CHANGED))
     return agent
 
@@ -74,10 +76,26 @@ def copied_block(agent: Agent, past: PastBlock) -> Block:
     return block
 
 
-def copied_runs(agent: Agent, step: Step) -> dict[int, Run]:
+def copied_conversation(agent: Agent, step: Step) -> Conversation:
+    """The step's conversation, as the first one of another agent."""
+    old = step.run.conversation
+    conversation = Conversation(
+        pk=agent.pk,
+        agent=agent,
+        **{field: getattr(old, field) for field in Conversation.SETTINGS},
+        last_message_at=step.run.started_at,
+        context_from=step.request["messages"][0] if step.request else 0,
+    )
+    conversation.archived_at, conversation.hidden = None, False
+    conversation.save(force_insert=True)
+    return conversation
+
+
+def copied_runs(conversation: Conversation, step: Step) -> dict[int, Run]:
     """The runs up to the step's, each over, by the old one's key."""
-    old = Run.objects.filter(agent=step.run.agent, pk__lte=step.run_id)
-    runs = copies(old.exclude(status=Run.Status.QUEUED).order_by("pk"), agent=agent)
+    old = Run.objects.filter(conversation=step.run.conversation_id, pk__lte=step.run_id)
+    begun = old.exclude(status=Run.Status.QUEUED).order_by("pk")
+    runs = copies(begun, agent=conversation.agent, conversation=conversation)
     last = runs[step.run_id]
     later = Step.objects.filter(run=step.run_id, pk__gt=step.pk).exists()
     if later or last.status in Run.ACTIVE:
@@ -137,15 +155,18 @@ def copied_ledgers(
         BlockEdit.objects.bulk_update(undoing, ["undoes"], batch_size=BATCH)
 
 
-def copied_messages(agent: Agent, step: Step, runs: dict[int, Run], steps: dict[int, Step]) -> None:
+def copied_messages(
+    conversation: Conversation, step: Step, runs: dict[int, Run], steps: dict[int, Step]
+) -> None:
     """What was said in the copied runs and steps; a message sent later stays out."""
     said = models.Q(step__isnull=True) | models.Q(step__in=list(steps))
     ours = models.Q(run__isnull=True) | models.Q(run__in=list(runs))
     numbers = Message.objects.filter(step=step).aggregate(last=models.Max("number"))
-    old = Message.objects.filter(said, ours, agent=step.run.agent, number__lte=numbers["last"] or 0)
+    agent, said_in = conversation.agent, step.run.conversation_id
+    old = Message.objects.filter(said, ours, conversation=said_in, number__lte=numbers["last"] or 0)
 
     def change(row: Message) -> None:
-        row.agent = agent
+        row.agent, row.conversation = agent, conversation
         row.run = runs.get(row.run_id) if row.run_id else None
         row.step = steps.get(row.step_id) if row.step_id else None
         if row.left_out is not None and row.left_out > agent.message_count:
@@ -169,14 +190,14 @@ def copied_approvals(steps: dict[int, Step]) -> None:
     copies(decided.order_by("pk"), change)
 
 
-def copied_rest(agent: Agent, step: Step, runs: dict[int, Run]) -> None:
+def copied_rest(conversation: Conversation, step: Step, runs: dict[int, Run]) -> None:
     """Compactions and passages there were by then."""
-    first, end = step.run.agent, ended_at(step)
-    compactions = Compaction.objects.filter(agent=first, run__in=list(runs))
+    agent, first, end = conversation.agent, step.run.agent, ended_at(step)
+    compactions = Compaction.objects.filter(run__in=list(runs))
     compactions = compactions.filter(created_at__lte=step.started_at).order_by("pk")
 
     def of_run(row: Compaction) -> None:
-        row.agent, row.run = agent, runs[row.run_id]
+        row.conversation, row.run = conversation, runs[row.run_id]
 
     copies(compactions, of_run)
     passages = Passage.objects.filter(agent=first, created_at__lte=end).order_by("pk")

@@ -48,7 +48,11 @@ def step_at(agent: Agent, number: int) -> Step | None:
         return None
     # keys alone: whole rows would all be sorted first
     found = list(steps_of(agent).values_list("pk", flat=True)[number - 1 : number])
-    return Step.objects.select_related("run__agent").filter(pk__in=found).first()
+    return (
+        Step.objects.select_related("run__conversation__agent", "run__agent")
+        .filter(pk__in=found)
+        .first()
+    )
 
 
 def number_of(step: Step) -> int:

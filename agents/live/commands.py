@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
-from agents.models import Agent
+from agents.models import Agent, Conversation
 
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
@@ -37,24 +37,29 @@ def whole_number(body: dict[str, Any], name: str) -> int:
     return value
 
 
-def find_agent(user: User, body: dict[str, Any]) -> Agent:
-    """The person's agent that a command names."""
+def find_conversation(user: User, body: dict[str, Any]) -> Conversation:
+    """The conversation that a command names, of one of the person's agents; the agent's first one,
+    where it names only the agent."""
     try:
         agent = Agent.find_visible_to(user, UUID(str(body.get("agent"))))
+        named = UUID(str(body.get("conversation") or body.get("agent")))
     except ValueError:
         agent = None
     if agent is None:
         raise CommandError("There is no such agent.")
-    return agent
+    conversation = Conversation.of(agent, named)
+    if conversation is None:
+        raise CommandError("There is no such conversation; it may have been deleted.")
+    return conversation
 
 
 def accept_message(user: User, body: dict[str, Any]) -> None:
     text, key = body.get("text"), body.get("key")
     if not isinstance(text, str) or not isinstance(key, str) or not KEY.fullmatch(key):
         raise CommandError("A message needs 'text' and a 'key' of at most 100 letters and digits.")
-    find_agent(user, body).send(text, key)
+    find_conversation(user, body).send(text, key)
 
 
 def stop_current_run(user: User, body: dict[str, Any]) -> None:
-    if run := find_agent(user, body).current_run():
+    if run := find_conversation(user, body).current_run():
         run.stop()

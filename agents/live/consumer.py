@@ -18,40 +18,34 @@ from uuid import UUID
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 
 from agents.asyncio_bridge import in_thread, on_behalf_of
-from agents.models import Agent, Event, LimitReached
+from agents.models import LimitReached
 from agents.models.database_errors import unavailable
 
-from . import fragments, publisher
+from . import publisher
 from .commands import (
     CommandError,
     accept_message,
-    find_agent,
+    find_conversation,
     parse,
     stop_current_run,
     whole_number,
 )
+from .fragments import drawn
+from .frames import BATCH, Frame, NothingToShow, are_next, render_list, render_next
 from .login import Login, LoginEnded
 
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS = 300  # in flight
 MOST_BYTES = 1_000_000  # in flight
-BATCH = 100  # events read from the log at once
 LOOK_SECONDS = 15.0  # how often the log is looked at, with news or without
 ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is closed
 LOGGED_OUT = 4401  # the code that a socket is closed with when its log-in has ended
 LIST_SECONDS = 0.5  # the list of agents is rendered at most so often
-
-Frame = tuple[int, str, str]  # an event's seq, its kind, and its fragments
-
-
-class AgentGone(Exception):
-    """The agent a page shows was deleted, or is no longer the person's."""
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -60,6 +54,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket, and leave no listener behind, however it ends."""
         self.agent_id: UUID | None = None
+        self.conversation_id: UUID | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self.login = Login(scope)
         self.user = self.login.user
@@ -155,10 +150,12 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.send_frame({"content": content, "refused": body.get("key", "")})
 
     async def follow(self, body: dict[str, Any]) -> None:
-        """The page shows an agent, as it was at event `after`."""
-        agent = await in_thread(find_agent, self.user, body)
+        """The page shows a conversation of an agent, as they were at event `after`."""
+        conversation = await in_thread(find_conversation, self.user, body)
+        agent = conversation.agent
         self.unfollow()
-        self.agent_id, self.seq = agent.pk, whole_number(body, "after")
+        self.agent_id, self.conversation_id = agent.pk, conversation.pk
+        self.seq = whole_number(body, "after")
         self.received.clear()
         self.in_flight.clear()
         self.behind = True
@@ -205,7 +202,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         """Send the list of the person's agents, after a moment in which more may have changed."""
         await asyncio.sleep(LIST_SECONDS)
         self.list_is_due = False
-        await self.send_frame({"content": await in_thread(render_list, self.user, self.agent_id)})
+        shown = self.agent_id, self.conversation_id
+        await self.send_frame({"content": await in_thread(render_list, self.user, *shown)})
 
     # -- fragments out -----------------------------------------------------------------------------
 
@@ -236,9 +234,9 @@ class PageConsumer(AsyncWebsocketConsumer):
             while self.agent_id and (frames := await self.next_frames()):
                 for frame in frames:
                     await self.send_event(*frame)
-        except AgentGone:
+        except NothingToShow as gone:
             self.unfollow()
-            await self.send_frame({"content": fragments.drawn("agents/events/gone.html")})
+            await self.send_frame({"content": drawn(str(gone))})
 
     async def next_frames(self) -> list[Frame]:
         """The next events, rendered; [] if the page has them all.
@@ -249,16 +247,24 @@ class PageConsumer(AsyncWebsocketConsumer):
             events = [event for event in self.received if event["seq"] > self.seq]
             self.received.clear()
             if are_next(self.seq, events):
-                return [(event["seq"], event["kind"], event["content"]) for event in events]
-        agent_id, seq, self.behind = self.agent_id, self.seq, False
-        frames = await in_thread(render_next, self.user, agent_id, seq)
-        if (agent_id, seq) != (self.agent_id, self.seq):  # the page turned to another agent
+                return [self.frame_of(event) for event in events]
+        place = self.agent_id, self.conversation_id, self.seq
+        self.behind = False
+        frames = await in_thread(render_next, self.user, *place)
+        if place != (self.agent_id, self.conversation_id, self.seq):  # the page shows another one
             return await self.next_frames()
         self.behind = self.behind or len(frames) == BATCH
         return frames
 
-    async def send_event(self, seq: int, kind: str, content: str) -> None:
+    def frame_of(self, event: publisher.Published) -> Frame:
+        ours = event["conversation"] in ("", str(self.conversation_id))
+        return event["seq"], event["kind"], event["content"] if ours else None
+
+    async def send_event(self, seq: int, kind: str, content: str | None) -> None:
         """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
+        if content is None:
+            self.seq = seq
+            return
         while len(self.in_flight) >= MOST_EVENTS or (
             self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
         ):
@@ -270,26 +276,3 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def send_frame(self, frame: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(frame))
-
-
-# -- in a thread -----------------------------------------------------------------------------------
-
-
-def render_list(user: User, agent_id: UUID | None) -> str:
-    agents = Agent.objects.visible_to(user).with_activity()
-    return fragments.drawn("agents/events/_agents.html", agents=agents, shown_id=agent_id)
-
-
-def are_next(seq: int, events: list[publisher.Published]) -> bool:
-    """Whether these are the very next events after `seq`, all rendered; or none."""
-    seqs = [event["seq"] for event in events]
-    return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in events)
-
-
-def render_next(user: User, agent_id: UUID, seq: int) -> list[Frame]:
-    """The next events of the log after `seq`."""
-    agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
-    if agent is None:
-        raise AgentGone
-    log = Event.objects.filter(agent=agent).after(seq).values_list("seq", "kind", "data")
-    return [(seq, kind, fragments.render(agent, kind, data)) for seq, kind, data in log[:BATCH]]

@@ -16,8 +16,7 @@ from django.db.models import F
 from django.template.loader import render_to_string
 
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, BlockEdit, Event, Run, Step
-from agents.models.run import waiting_runs
+from agents.models import Agent, BlockEdit, Conversation, Event, Run, Step
 from agents.models.sharing import sharing_of
 
 Kind = Event.Kind
@@ -25,20 +24,34 @@ Rows = dict[str, Any]
 Subject = dict[str, Any] | None
 
 
-def render(agent: Agent, kind: str, data: dict[str, Any], rows: Rows | None = None) -> str:
-    """The fragments of one event; "" where its row is gone, as a later event then tells.
+def render(
+    conversation: Conversation, kind: str, data: dict[str, Any], rows: Rows | None = None
+) -> str:
+    """The fragments of one event, for the pages of a conversation; "" where its row is gone, as a
+    later event then tells.
 
     `rows` are those that `data` names, where they are at hand; else they are read.
     """
-    subject = SUBJECTS[kind](agent, data, rows or {})
+    subject = SUBJECTS[kind](conversation, data, rows or {})
     if subject is None:
         return ""
     template = f"agents/events/{kind}.html"
-    return drawn(template, agent=agent, data=data, **subject)
+    shown = {"agent": conversation.agent, "conversation": conversation, "data": data}
+    return drawn(template, **shown, **subject)
+
+
+def render_published(agent: Agent, event: Event) -> str:
+    """The fragments of an event that was recorded just now.
+
+    What pages of all the agent's conversations draw says nothing of any of them.
+    """
+    pk = event.conversation_id
+    conversation = Conversation.of(agent, pk) if pk else None
+    return render(conversation or Conversation(agent=agent), event.kind, event.data, event.rows)
 
 
 def drawn(template: str, **context: Any) -> str:
-    """A fragment from its template in the folder `fragments/`."""
+    """A fragment from its template in the folder `agents/jinja2/`."""
     return render_to_string(template, context, using="jinja2")
 
 
@@ -53,20 +66,24 @@ def memory_panel(agent: Agent) -> dict[str, Any]:
     return {"blocks": blocks}
 
 
-def page_status(agent: Agent) -> dict[str, Any]:
+def page_status(conversation: Conversation) -> dict[str, Any]:
     """What the status line and the gauge of a page are rendered from."""
-    return status_of(agent, step=Step.objects.filter(run__agent=agent).order_by("pk").last())
+    steps = Step.objects.filter(run__conversation=conversation.pk)
+    return status_of(conversation, step=steps.order_by("pk").last())
 
 
-def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None) -> dict[str, Any]:
+def status_of(
+    conversation: Conversation, latest: Run | None = None, step: Step | None = None
+) -> dict[str, Any]:
     """What the status line and the gauge are rendered from; `latest` and `step` where known.
 
     `tokens_used` and `window` are tokens, `percent` their ratio.
     """
-    latest = latest or agent.last_run()
+    latest = latest or conversation.last_run()
     step = step or (latest.step_list[-1] if latest and latest.step_list else None)
     used = ((step.prompt_tokens or step.context_tokens) if step else 0) or 0
-    window = (step.window if step else 0) or agent.context_window or DEFAULT
+    own = conversation.context_window or conversation.agent.context_window
+    window = (step.window if step else 0) or own or DEFAULT
     return {
         "running": latest if latest and latest.status in Run.ACTIVE else None,
         "last_step": step,
@@ -76,51 +93,54 @@ def status_of(agent: Agent, latest: Run | None = None, step: Step | None = None)
     }
 
 
-def waiting(agent: Agent) -> dict[str, Any]:
+def waiting(conversation: Conversation) -> dict[str, Any]:
     """The messages that wait."""
-    return {"queue": waiting_runs(agent)}
+    return {"queue": conversation.waiting_runs()}
 
 
-def _run_began(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    if run := rows.get("run") or agent.runs.filter(pk=data["run"]).first():
-        return {"run": run, **_latest(agent, run), **waiting(agent)}
+def _run_began(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    if run := rows.get("run") or conversation.runs.filter(pk=data["run"]).first():
+        return {"run": run, **_latest(conversation, run), **waiting(conversation)}
     return None
 
 
-def _run_changed(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+def _run_changed(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     if run := rows.get("run"):
-        return {"run": run, **status_of(agent, run)}
-    if run := agent.runs.filter(pk=data["run"]).first():
-        return {"run": run, **_latest(agent, run)}
+        return {"run": run, **status_of(conversation, run)}
+    if run := conversation.runs.filter(pk=data["run"]).first():
+        return {"run": run, **_latest(conversation, run)}
     return None
 
 
-def _latest(agent: Agent, run: Run) -> dict[str, Any]:
+def _latest(conversation: Conversation, run: Run) -> dict[str, Any]:
     """The status, from a run that is the newest as long as it goes on."""
-    return status_of(agent, run if run.status in Run.ACTIVE else None)
+    return status_of(conversation, run if run.status in Run.ACTIVE else None)
 
 
-def _step(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+def _step(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     if step := rows.get("step"):
-        return {"step": step, **status_of(agent, step.run, step)}
-    step = Step.objects.select_related("run").filter(run__agent=agent, pk=data["step"]).first()
-    return {"step": step, **page_status(agent)} if step else None
+        return {"step": step, **status_of(conversation, step.run, step)}
+    steps = Step.objects.select_related("run").filter(run__conversation=conversation.pk)
+    step = steps.filter(pk=data["step"]).first()
+    return {"step": step, **page_status(conversation)} if step else None
 
 
-def _compaction(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    compaction = rows.get("compaction") or agent.compactions.filter(pk=data["compaction"]).first()
+def _compaction(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    compaction = rows.get("compaction")
+    if compaction is None:
+        compaction = conversation.compactions.filter(pk=data["compaction"]).first()
     return {"compaction": compaction} if compaction else None
 
 
-def _message(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    message = rows.get("message") or agent.messages.filter(pk=data["message"]).first()
+def _message(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    message = rows.get("message") or conversation.messages.filter(pk=data["message"]).first()
     shown = message and message.step_id is None and not message.internal
     return {"message": message} if shown else None
 
 
-def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
+def _block(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     """One block, with the edit at hand if it is still the newest."""
-    edit = rows.get("edit")
+    agent, edit = conversation.agent, rows.get("edit")
     block = agent.held_block(UUID(data["block"]))
     if block is None:
         return None
@@ -131,23 +151,23 @@ def _block(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
     return {"block": block}
 
 
-def _archival(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    return {"passages": agent.passage_count}
+def _archival(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    return {"passages": conversation.agent.passage_count}
 
 
-def _text(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    return _status(agent, data, rows) if data.get("first") else {}
+def _text(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    return _status(conversation, data, rows) if data.get("first") else {}
 
 
-def _status(agent: Agent, data: dict[str, Any], rows: Rows) -> Subject:
-    return status_of(agent, rows.get("run"))
+def _status(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    return status_of(conversation, rows.get("run"))
 
 
-SUBJECTS: dict[str, Callable[[Agent, dict[str, Any], Rows], Subject]] = {
+SUBJECTS: dict[str, Callable[[Conversation, dict[str, Any], Rows], Subject]] = {
     Kind.AGENT_CHANGED: _status,
-    Kind.MEMORY_CHANGED: lambda agent, data, rows: memory_panel(agent),
+    Kind.MEMORY_CHANGED: lambda conversation, data, rows: memory_panel(conversation.agent),
     Kind.BLOCK_EDITED: _block,
-    Kind.QUEUE_CHANGED: lambda agent, data, rows: waiting(agent),
+    Kind.QUEUE_CHANGED: lambda conversation, data, rows: waiting(conversation),
     Kind.RUN_BEGAN: _run_began,
     Kind.ACTIVITY: _status,
     Kind.STEP_BEGAN: _step,
@@ -159,4 +179,5 @@ SUBJECTS: dict[str, Callable[[Agent, dict[str, Any], Rows], Subject]] = {
     Kind.SUMMARY_CHANGED: _compaction,
     Kind.MESSAGE_CHANGED: _message,
     Kind.RESET: _status,
+    Kind.CONVERSATION_CHANGED: _status,
 }

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
     from .redis_pubsub import RedisPubSub
 
-Published = dict[str, Any]  # an event: "seq", "kind", and "content", which is "" if not rendered
+# An event: "seq", "kind", "conversation", whose pages alone draw it (its key, "" for all of the
+# agent's), and "content", which is "" if not rendered.
+Published = dict[str, Any]
 Listener = Callable[[list[Published]], None]  # called with no events: look into the log
 Message = tuple[str, list[Published]]  # a topic, and the events that its listeners get
-Renderer = Callable[["Agent", str, dict[str, Any], dict[str, Any]], str]
+Renderer = Callable[["Agent", "Event"], str]
 
-SHOWN_IN_LIST = {"agent_changed", "run_began", "run_changed"}  # by the list of agents
+# by the list of agents and conversations
+SHOWN_IN_LIST = {"agent_changed", "run_began", "run_changed", "conversation_changed"}
+NOT_RENDERED = {"agent_changed", "conversation_changed"}  # each socket looks what it may see
 
 _listeners: dict[str, set[Listener]] = {}  # by topic; changed on their event loop only
 _loop: asyncio.AbstractEventLoop | None = None  # where the listeners are
@@ -34,7 +38,7 @@ _render: Renderer | None = None
 
 
 def set_renderer(render: Renderer) -> None:
-    """Have events rendered by this function, of an agent, an event's kind, data and rows."""
+    """Have events rendered by this function."""
     global _render
     _render = render
 
@@ -142,11 +146,14 @@ def _is_shown(topic: str) -> bool:
 
 
 def _published(agent: Agent, event: Event) -> Published:
-    """A change of the agent itself is not rendered: each socket looks whether it may see it."""
-    content = ""
-    if _render and event.kind != event.Kind.AGENT_CHANGED:
-        content = _render(agent, event.kind, event.data, event.rows)
-    return {"seq": event.seq, "kind": event.kind, "content": content}
+    content = _render(agent, event) if _render and event.kind not in NOT_RENDERED else ""
+    conversation = str(event.conversation_id or "")
+    return {
+        "seq": event.seq,
+        "kind": event.kind,
+        "conversation": conversation,
+        "content": content,
+    }
 
 
 def _send(messages: list[Message]) -> None:

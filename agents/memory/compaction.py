@@ -76,14 +76,14 @@ def compact(
 
     RunStopped or RunLost where the run does not go on; no failure of the model stops it.
     """
-    agent = run.agent
     gone = leaving(context, all_but_last=all_but_last, steps=run.internal_id is None)
     if not gone:
         return None
     run.announce("Summarising older messages")
     first, last = gone[0].first, context.history[len(gone)].first - 1
-    messages = Message.objects.filter(
-        agent=agent, number__range=(first, last), internal=False, left_out=None
+    conversation = run.conversation
+    messages = conversation.messages.filter(
+        number__range=(first, last), internal=False, left_out=None
     )
     summary, author, error = summarise(run, context, endpoint, model, context.summary, messages)
     after = context.size - sum(sent.size for sent in gone)
@@ -91,7 +91,7 @@ def compact(
     with transaction.atomic():
         run.renew_or_stop("Thinking")
         compaction = Compaction.objects.create(
-            agent=agent,
+            conversation=conversation,
             run=run,
             first=first,
             last=last,
@@ -101,9 +101,9 @@ def compact(
             written_by=author,
             error=error,
         )
-        agent.context_from = last + 1
-        agent.save(update_fields=["context_from"])
-        agent.record(Event.of(Event.Kind.COMPACTED, compaction=compaction, run=run))
+        conversation.context_from = last + 1
+        run.record(Event.of(Event.Kind.COMPACTED, compaction=compaction, run=run))
+        conversation.save(update_fields=["context_from"])  # with the agent's row held
     return compaction
 
 
@@ -160,7 +160,7 @@ def ask(
 
 def summarise_again(run: Run, context: Context, endpoint: Endpoint, model: str) -> bool:
     """Ask once more for a summary for which excerpts stand in; whether there is a new one."""
-    compaction = Compaction.newest(run.agent)
+    compaction = Compaction.newest(run.conversation)
     if compaction is None or compaction.written_by != Author.MECHANICAL:
         return False
     if timezone.now() - compaction.tried_at < RETRY_AFTER:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.rendering import Sent, dumps
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, Block, Compaction
+from agents.models import Agent, Block, Compaction, Conversation
 from agents.models.compaction import LONGEST_SUMMARY
 from agents.text.core_memory import BlockText, compile_texts
 from agents.text.excerpts import shortened
@@ -140,7 +140,7 @@ def memory_fields(agent: Agent) -> dict[str, Any]:
 
 
 def compile_context(
-    agent: Agent,
+    conversation: Conversation,
     window: int | None = None,
     internal: int | None = None,
     offered: Offered | None = None,
@@ -149,26 +149,27 @@ def compile_context(
     at_most: int | None = None,
     asks: bool = False,
 ) -> Context:
-    """What the agent's model would be sent now.
+    """What the agent's model would be sent now in a conversation.
 
     `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
     endpoint was found to take; `internal` a run whose messages are not part of the conversation (a
     reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
     one, if not as its tools have it; `dialect` the form its endpoint takes; `asks`: it is sent now.
     """
+    agent = conversation.agent
     counts = agent.message_count, agent.passage_count
-    compaction = Compaction.newest(agent)
+    compaction = Compaction.newest(conversation)
     offered = offered or Offered(list(of_agent(agent).values()))
     heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
     tools = schemas(offered.tools, heartbeat=heartbeat)
-    window = agent.context_window or window or DEFAULT
+    window = conversation.context_window or agent.context_window or window or DEFAULT
     demanded = tools and offered.bound and dialect.tool_choice
     context = Context(
         **memory_fields(agent),
         metadata=metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",
-        history=context_messages(agent, dialect, internal, asks=asks),
+        history=context_messages(conversation, dialect, internal, asks=asks),
         counts=counts,
         window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,

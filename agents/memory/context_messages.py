@@ -1,6 +1,6 @@
-"""The messages in an agent's context, as they are sent.
+"""The messages in a conversation's context, as they are sent.
 
-What is complete never changes, so each process keeps the newest agents' histories and reads only
+What is complete never changes, so each process keeps the newest histories and reads only
 what came since: a step costs the same after ten messages and after ten thousand.
 """
 
@@ -14,14 +14,14 @@ from uuid import UUID
 
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.rendering import Rendering, Sent, Stored
-from agents.models import Agent
+from agents.models import Conversation
 from agents.models.message_context import internal_rows, rows_between, rows_since
 
 KEPT = 128  # histories; each at most about as large as a context window
 
 
 class History:
-    """An agent's messages from `context_from` on, rendered for a dialect as they come."""
+    """A conversation's messages from `context_from` on, rendered for a dialect as they come."""
 
     def __init__(self, begins: tuple[Any, ...], dialect: Dialect, context_from: int) -> None:
         self.begins = begins
@@ -29,10 +29,10 @@ class History:
         self.newest = context_from - 1
         self._reading = threading.Lock()
 
-    def read(self, agent: Agent) -> Rendering:
+    def read(self, conversation: Conversation) -> Rendering:
         """All there is by now, to go on with."""
         with self._reading:
-            rows = rows_since(agent, self.newest + 1)
+            rows = rows_since(conversation, self.newest + 1)
             if rows:
                 self.newest = rows[-1][0]
             return add(self.rendering, rows).copy()
@@ -50,27 +50,32 @@ _choosing = threading.Lock()
 
 
 def context_messages(
-    agent: Agent, dialect: Dialect = STRICTEST, internal: int | None = None, *, asks: bool = False
+    conversation: Conversation,
+    dialect: Dialect = STRICTEST,
+    internal: int | None = None,
+    *,
+    asks: bool = False,
 ) -> list[Sent]:
-    """The messages in the agent's context, oldest first; at their end those of an internal run.
+    """The messages in the context, oldest first; at their end those of an internal run.
 
     `asks`: they are sent as they are, with nothing more to come.
     """
-    begins = (agent.context_from, agent.rewritten, dialect)
+    begins = (conversation.context_from, conversation.rewritten, dialect)
     with _choosing:
-        kept = _histories.pop(agent.pk, None)
+        kept = _histories.pop(conversation.pk, None)
         if kept is None or kept.begins != begins:
-            kept = History(begins, dialect, agent.context_from)
-        _histories[agent.pk] = kept
+            kept = History(begins, dialect, conversation.context_from)
+        _histories[conversation.pk] = kept
         if len(_histories) > KEPT:
             _histories.popitem(last=False)
-    return add(kept.read(agent), internal_rows(internal, agent.message_count)).finished(asks=asks)
+    own = internal_rows(internal, conversation.agent.message_count)
+    return add(kept.read(conversation), own).finished(asks=asks)
 
 
 def messages_between(
-    agent: Agent, first: int, last: int, internal: int | None, dialect: Dialect
+    conversation: Conversation, first: int, last: int, internal: int | None, dialect: Dialect
 ) -> list[Sent]:
     """The messages that were in the context when `last` was the newest."""
     between = Rendering(dialect)
-    add(between, rows_between(agent, first, last))
+    add(between, rows_between(conversation, first, last))
     return add(between, internal_rows(internal, last)).finished()

@@ -18,7 +18,7 @@ from jinja2 import TemplateError
 
 from agents.llm.dialects import Dialect
 from agents.llm.rendering import dumps
-from agents.models import Agent, RequestText, Step
+from agents.models import Conversation, RequestText, Step
 from agents.models.ledger import values_of
 from agents.text.core_memory import BlockText, compile_texts
 
@@ -50,9 +50,10 @@ class Request:
 
 
 def stored_fields(
-    agent: Agent, context: Context, body: bytes, internal: int | None
+    conversation: Conversation, context: Context, body: bytes, internal: int | None
 ) -> dict[str, Any]:
     """What a step stores of its request, as fields of `Step`; inside its transaction."""
+    agent = conversation.agent
     texts = {
         "prompt": context.prompt,
         "template": context.template,
@@ -65,7 +66,7 @@ def stored_fields(
     request: dict[str, Any] = {
         "texts": dict(zip(texts, RequestText.keep(agent, texts.values()), strict=True)),
         "versions": [block.version for block in context.blocks],
-        "messages": [agent.context_from, agent.message_count],
+        "messages": [conversation.context_from, agent.message_count],
         "counts": context.counts,
     }
     if context.options:
@@ -130,7 +131,9 @@ def sent(step: Step) -> Request | None:
         summary=texts.get("summary", ""),
         tools=texts.get("tools", ""),
         metadata=metadata(texts.get("metadata", ""), *request["counts"]),
-        history=messages_between(agent, first, last, request.get("internal"), dialect),
+        history=messages_between(
+            step.run.conversation, first, last, request.get("internal"), dialect
+        ),
         window=step.window,
         options=request.get("options", {}),
         dialect=dialect,

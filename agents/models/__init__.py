@@ -6,6 +6,7 @@ from .attachment import Attachment
 from .block import Block
 from .block_edit import BlockEdit
 from .compaction import Compaction
+from .conversation import Conversation
 from .editing import ApprovalNeeded, Editor, MemoryRefusal, VersionConflict
 from .embedding import EmbeddingModel, MessageVector, PassageVector
 from .endpoint_facts import EndpointFacts
@@ -32,6 +33,7 @@ __all__ = [
     "BlockEdit",
     "BlockShare",
     "Compaction",
+    "Conversation",
     "Editor",
     "EmbeddingModel",
     "EndpointFacts",

@@ -17,11 +17,12 @@ from .agent_options import AgentOptions
 from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
 from .block import Block
+from .conversation import Conversation
 from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
 from .prepared_sql import PreparedRow, insert, insert_all, key, read, values
-from .run import Run, begin_next
+from .run import Run
 from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from agents.memory.classes import Memory
 
+CONVERSATIONS_LISTED = 30
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
@@ -74,10 +76,6 @@ class Agent(AgentOptions, PreparedRow):
     bytes_per_token = models.FloatField(
         null=True, editable=False, help_text="As reported with the newest answer."
     )
-    context_from = models.BigIntegerField(default=0, editable=False)
-    rewritten = models.PositiveIntegerField(
-        default=0, editable=False, help_text="How often messages of the past were changed."
-    )
     description = models.TextField(blank=True, max_length=10_000)
     metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
     agent_type = models.CharField(max_length=50, blank=True, help_text="As a script named it.")
@@ -101,8 +99,8 @@ class Agent(AgentOptions, PreparedRow):
     BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding")
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
     RECORDS = (
-        *("id", "owner", "context_from", "rewritten", "last_seq", "message_count"),
-        *("passage_count", "created_at", "updated_at", "deleted_at"),
+        *("id", "owner", "last_seq", "message_count", "passage_count"),
+        *("created_at", "updated_at", "deleted_at"),
     )
 
     class Meta:
@@ -125,6 +123,7 @@ class Agent(AgentOptions, PreparedRow):
             **{"tools": memory.tools()} | settings,
         )
         agent.insert()
+        Conversation(pk=agent.pk, agent=agent).insert()
         for draft in memory.get_blocks():
             # what the database would refuse, `clean` has looked at
             draft.full_clean(exclude=["owner"], validate_unique=False, validate_constraints=False)
@@ -185,7 +184,7 @@ class Agent(AgentOptions, PreparedRow):
     @transaction.atomic
     def trash(self) -> None:
         """Delete the agent so that it can be brought back for 30 days."""
-        if run := self.current_run():
+        for run in self.runs.filter(status__in=Run.ACTIVE):
             run.stop()
         self.configure(deleted_at=timezone.now())
         self._redraw_sharers()
@@ -196,8 +195,10 @@ class Agent(AgentOptions, PreparedRow):
         check_agents(self.owner)
         self.configure(deleted_at=None)
         self._redraw_sharers()
-        if not self.current_run():
-            begin_next(self)
+        startable = Run.objects.startable().conversations()
+        for conversation in self.conversations.filter(pk__in=startable):
+            conversation.agent = self
+            conversation.begin_next()
 
     @transaction.atomic
     def purge(self) -> None:
@@ -284,16 +285,17 @@ class Agent(AgentOptions, PreparedRow):
         place = last[0][0] + 1 if last else 0
         insert(Attachment(agent=self, block=block, label=block.label, position=place))
 
-    # -- runs ----------------------------------------------------------------------------------
+    # -- conversations -------------------------------------------------------------------------
+
+    @property
+    def first_conversation(self) -> Conversation:
+        """The one that is meant where only the agent is named."""
+        return Conversation.first_of(self)
+
+    def listed_conversations(self) -> models.QuerySet[Conversation]:
+        """Those that the list of agents shows, the newest first."""
+        return self.conversations.listed().with_activity()[:CONVERSATIONS_LISTED]
 
     def send(self, text: str, key: str) -> Run:
-        """Accept a message; see `Run.start`."""
-        return Run.start(self, text, key)
-
-    def current_run(self) -> Run | None:
-        """The run that goes on, if any, also where it waits for an approval."""
-        return self.runs.filter(status__in=Run.ACTIVE).first()
-
-    def last_run(self) -> Run | None:
-        """The newest run that is no longer waiting."""
-        return self.runs.exclude(status=Run.Status.QUEUED).order_by("-pk").first()
+        """Accept a message in the first conversation; see `Conversation.start`."""
+        return self.first_conversation.send(text, key)

@@ -191,7 +191,7 @@ class Approval(models.Model):
         now = timezone.now()
         decided = sum(each._decide(decision, by, now) for each, decision in decisions)
         if decided:
-            run.agent.record(Event.of(Event.Kind.STEP_CHANGED, step=decisions[0][0].step))
+            run.record(Event.of(Event.Kind.STEP_CHANGED, step=decisions[0][0].step))
             if not cls.objects.pending().filter(step=step_id).exists():
                 run.resume()
         return decided

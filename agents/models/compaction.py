@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
@@ -13,7 +14,7 @@ from .message import Message, storable
 from .prepared_sql import key, read
 
 if TYPE_CHECKING:
-    from .agent import Agent
+    from .conversation import Conversation
 
 LONGEST_SUMMARY = 20_000  # characters
 
@@ -29,7 +30,7 @@ class Compaction(models.Model):
         MECHANICAL = "mechanical", "excerpts, because the model could not be asked"
         PERSON = "person", "a person"
 
-    agent = models.ForeignKey("Agent", models.CASCADE, related_name="compactions")
+    conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="compactions")
     run = models.ForeignKey("Run", models.CASCADE, related_name="compactions")
     first = models.BigIntegerField()
     last = models.BigIntegerField()
@@ -47,29 +48,36 @@ class Compaction(models.Model):
     def __str__(self) -> str:
         return f"Messages {self.first} to {self.last}"
 
+    @property
+    def agent_id(self) -> UUID:
+        return self.run.agent_id
+
     @classmethod
-    def newest(cls, agent: Agent) -> Compaction | None:
-        """The compaction whose summary is in the agent's context."""
-        if not agent.context_from:
+    def newest(cls, conversation: Conversation) -> Compaction | None:
+        """The compaction whose summary is in the conversation's context."""
+        if not conversation.context_from:
             return None
-        found = read(cls, "WHERE agent_id = %s ORDER BY id DESC LIMIT 1", key(agent))
-        if found and agent.message_buffer_autoclear and found[0].last < agent.context_from - 1:
+        of_conversation = "WHERE conversation_id = %s ORDER BY id DESC LIMIT 1"
+        found = read(cls, of_conversation, key(conversation))
+        forgets = conversation.agent.message_buffer_autoclear
+        if found and forgets and found[0].last < conversation.context_from - 1:
             return None  # it tells of a message before, which the agent forgot
         return found[0] if found else None
 
     def previous(self) -> Compaction | None:
         """The compaction before this one."""
-        older = Compaction.objects.filter(agent_id=self.agent_id, pk__lt=self.pk)
+        older = Compaction.objects.filter(conversation_id=self.conversation_id, pk__lt=self.pk)
         return older.order_by("-pk").first()
 
     def is_newest(self) -> bool:
         """Whether its summary is the one in the context."""
-        return not Compaction.objects.filter(agent_id=self.agent_id, pk__gt=self.pk).exists()
+        newer = Compaction.objects.filter(conversation_id=self.conversation_id, pk__gt=self.pk)
+        return not newer.exists()
 
     def messages(self) -> models.QuerySet[Message]:
         """What left the context with it."""
         numbers = (self.first, self.last)
-        return Message.objects.filter(agent_id=self.agent_id, number__range=numbers)
+        return self.conversation.messages.filter(number__range=numbers)
 
     @transaction.atomic
     def rewrite(self, summary: str, author: str, error: str = "") -> None:
@@ -81,10 +89,11 @@ class Compaction(models.Model):
                 f" allowed. Shorten it by {len(summary) - LONGEST_SUMMARY:,}."
             )
         try:
-            agent = self.agent.locked()
+            agent = self.conversation.agent.locked()
         except ObjectDoesNotExist:  # deleted meanwhile
             return
         self.summary, self.written_by, self.error = summary, author, error
         self.tried_at = timezone.now()
         self.save(update_fields=["summary", "written_by", "error", "tried_at"])
-        agent.record(Event.of(Event.Kind.SUMMARY_CHANGED, compaction=self))
+        self.conversation.agent = agent
+        self.conversation.record(Event.of(Event.Kind.SUMMARY_CHANGED, compaction=self))

@@ -1,68 +1,223 @@
-"""What was said in an agent's conversation: begun with, rewritten, forgotten."""
+"""Conversation: a history of an agent with a context window and a queue of its own.
+
+Core and archival memory belong to the agent; what is said in one conversation is not in the context
+of another. The first conversation of an agent has the agent's own key, so that whoever names only
+the agent means that one.
+"""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models, transaction
+from django.urls import reverse
 from django.utils import timezone
 
-from .agent import Agent
-from .event import Event
-from .message import Message, checked, storable
+from .event import Event, advance
+from .limits import check_conversations
+from .message import Message, checked
+from .prepared_sql import keys, read
+from .queue import Queue
 from .run import Run
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
 
-@transaction.atomic
-def post_first_messages(agent: Agent, messages: Sequence[tuple[str, str]]) -> None:
-    """Have an agent begin with these messages, each a role and a text, as a run that is over.
+    from .agent import Agent
 
-    ValidationError where one of them is empty or too long.
-    """
-    rows = [Message(agent=agent, role=role, content=checked(text)) for role, text in messages]
-    now = timezone.now()
-    run = Run(agent=agent, key="given", text=rows[-1].content, status=Run.Status.DONE)
-    run.reason, run.started_at, run.finished_at = Run.Reason.GIVEN, now, now
-    run.insert()
-    last = agent.record(Event.of(Event.Kind.RUN_CHANGED, run=run), messages=len(rows))
-    for number, row in enumerate(rows, last - len(rows) + 1):
-        row.run, row.number = run, number
-        row.insert()
+LONGEST_TITLE = 100  # characters
 
 
-@transaction.atomic
-def rewrite_message(
-    message: Message, *, content: str | None = None, reasoning: str | None = None
-) -> None:
-    """Change what was said in the past; the agent's next step sees it so.
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        """The conversations of the person's own agents, unless those are deleted."""
+        return self.filter(agent__owner_id=user.pk, agent__deleted_at=None)
 
-    A step that sent the message as it was can then no longer show its request as proven.
-    ValidationError where the message is still being written, or the text is empty or too long.
-    """
-    agent = message.agent.locked()
-    message.refresh_from_db(fields=["status", "content", "reasoning"])
-    if message.status == Message.Status.DRAFT:
-        raise ValidationError("The message is still being written; wait until its run has ended.")
-    if content is not None:
-        message.content = checked(content)
-    if reasoning is not None:
-        message.reasoning = storable(reasoning)
-    message.save(update_fields=["content", "reasoning"])
-    changed = Event.of(Event.Kind.MESSAGE_CHANGED, message=message)
-    agent.record(message.step.changed() if message.step else changed)
-    agent.configure(rewritten=agent.rewritten + 1)
+    def listed(self) -> Self:
+        """Those that lists show, the one that was last spoken in first."""
+        return self.filter(archived_at=None, hidden=False).by_activity()
+
+    def by_activity(self) -> Self:
+        moment = models.functions.Coalesce("last_message_at", "created_at")
+        return self.order_by(moment.desc(), "pk")
+
+    def with_activity(self) -> Self:
+        """Each conversation with `busy`: whether one of its runs goes on."""
+        running = Run.objects.filter(conversation=models.OuterRef("pk"), status__in=Run.ACTIVE)
+        return self.annotate(busy=models.Exists(running))
 
 
-@transaction.atomic
-def reset_messages(agent: Agent) -> bool:
-    """Forget all that was said, for good; memory stays. False, and nothing is forgotten, while a
-    run goes on or waits."""
-    agent = agent.locked()
-    if agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED]).exists():
-        return False
-    agent.messages.all().delete()
-    agent.runs.all().delete()
-    agent.record(Event.of(Event.Kind.RESET))
-    agent.configure(context_from=0, message_count=0, rewritten=agent.rewritten + 1)
-    return True
+class Conversation(Queue):
+    """One history of an agent. `model` and `context_window` stand in for the agent's where set."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    agent = models.ForeignKey("Agent", models.CASCADE, related_name="conversations")
+    title = models.CharField(max_length=LONGEST_TITLE, blank=True)
+    description = models.TextField(blank=True, max_length=10_000)
+    model = models.CharField(
+        max_length=200, blank=True, help_text="Answers here instead of the agent's model."
+    )
+    context_window = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1000), MaxValueValidator(10_000_000)],
+        help_text="Tokens, instead of the agent's context window.",
+    )
+    hidden = models.BooleanField(default=False, help_text="Not shown in lists, as a script chose.")
+    context_from = models.BigIntegerField(
+        default=0, editable=False, help_text="Number of the oldest message in the context."
+    )
+    rewritten = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How often messages of the past were changed."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_message_at = models.DateTimeField(null=True, blank=True, editable=False)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    SETTINGS = ("title", "description", "model", "context_window", "hidden", "archived_at")
+    RECORDS = ("id", "agent", "context_from", "rewritten", "created_at", "last_message_at")
+
+    class Meta:
+        ordering = ["created_at"]
+
+    def __str__(self) -> str:
+        return self.title or "New conversation"
+
+    @classmethod
+    @transaction.atomic
+    def create(cls, agent: Agent, **given: Any) -> Conversation:
+        """A new conversation of an agent; LimitReached where it has as many as it may."""
+        check_conversations(agent)
+        conversation = cls(agent=agent, **given)
+        conversation.full_clean()
+        conversation.insert()
+        conversation.record(Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=conversation))
+        return conversation
+
+    @classmethod
+    def first_of(cls, agent: Agent) -> Conversation:
+        """The agent's first conversation; one that is not stored, if there is none yet."""
+        return cls.of(agent, agent.pk) or cls(pk=agent.pk, agent=agent)
+
+    @classmethod
+    def firsts_of(cls, agents: Sequence[Agent]) -> dict[uuid.UUID, Conversation]:
+        """The first conversations of several agents, by the agent's key."""
+        among, pks = keys(agents)
+        found = {each.pk: each for each in read(cls, f"WHERE id IN {among}", *pks)}
+        firsts = {}
+        for agent in agents:
+            firsts[agent.pk] = found.get(agent.pk) or cls(pk=agent.pk)
+            firsts[agent.pk].agent = agent
+        return firsts
+
+    @classmethod
+    def of(cls, agent: Agent, pk: uuid.UUID) -> Conversation | None:
+        """The conversation of that id, if it is the agent's."""
+        conversation = cls.find(pk)
+        if conversation is None or conversation.agent_id != agent.pk:
+            return None
+        conversation.agent = agent
+        return conversation
+
+    def get_absolute_url(self) -> str:
+        """The address of its page."""
+        if self.is_first:
+            return reverse("agent", args=[self.agent_id])
+        return reverse("conversation", args=[self.agent_id, self.pk])
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the one that is meant where only the agent is named."""
+        return self.pk == self.agent_id
+
+    # -- settings ----------------------------------------------------------------------------
+
+    @transaction.atomic
+    def configure(self, **changes: Any) -> None:
+        """Change title, model and the like, and record it, if there are changes."""
+        if not changes:
+            return
+        advance(self.agent, 0)  # holds the agent's row, as whoever writes a conversation does first
+        for field, value in changes.items():
+            setattr(self, field, value)
+        self.save(update_fields=list(changes))
+        self.record(Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self))
+
+    def archive(self) -> None:
+        """Take it out of the lists; a message sent in it brings it back."""
+        self.configure(archived_at=timezone.now())
+
+    def unarchive(self) -> None:
+        self.configure(archived_at=None)
+
+    @transaction.atomic
+    def remove(self) -> None:
+        """Delete it for good, with all that was said in it; what it wrote to memory stays.
+
+        ValidationError for the first conversation, and while a run goes on or waits.
+        """
+        agent = self.agent = self.agent.locked()
+        if self.is_first:
+            raise ValidationError(
+                "The first conversation of an agent cannot be deleted; reset it instead."
+            )
+        if self.has_unfinished_runs():
+            raise ValidationError(
+                "A run of this conversation goes on or waits; stop it first, then delete."
+            )
+        event = Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self)
+        self.delete_history()
+        self.delete()
+        agent.record(event)
+
+    # -- what is said ------------------------------------------------------------------------
+
+    @transaction.atomic
+    def post_first_messages(self, messages: Sequence[tuple[str, str]]) -> None:
+        """Begin with these messages, each a role and a text, as a run that is over.
+
+        ValidationError where one of them is empty or too long.
+        """
+        of = {"agent": self.agent, "conversation": self}
+        rows = [Message(**of, role=role, content=checked(text)) for role, text in messages]
+        now = timezone.now()
+        run = Run(**of, key=f"given-{self.pk}", text=rows[-1].content, status=Run.Status.DONE)
+        run.reason, run.started_at, run.finished_at = Run.Reason.GIVEN, now, now
+        run.insert()
+        last = self.record(Event.of(Event.Kind.RUN_CHANGED, run=run), messages=len(rows))
+        for number, row in enumerate(rows, last - len(rows) + 1):
+            row.run, row.number = run, number
+            row.insert()
+
+    @transaction.atomic
+    def reset(self) -> bool:
+        """Forget all that was said, for good; memory stays. False, and nothing is forgotten, while
+        a run goes on or waits."""
+        agent = self.agent = self.agent.locked()
+        if self.has_unfinished_runs():
+            return False
+        self.delete_history()
+        self.record(Event.of(Event.Kind.RESET))
+        self.context_from = 0
+        self.update("context_from")
+        self.count_rewriting()
+        if not agent.messages.exists():
+            type(agent).objects.filter(pk=agent.pk).update(message_count=0)
+        return True
+
+    def count_rewriting(self) -> None:
+        """Note that messages of the past were changed, so that nobody goes on with what it read of
+        them; with the agent's row held."""
+        self.rewritten += 1
+        self.update("rewritten")
+
+    def delete_history(self) -> None:
+        """Delete the messages and runs; with the agent's row held."""
+        self.messages.all().delete()
+        self.runs.all().delete()

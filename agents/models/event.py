@@ -46,11 +46,21 @@ class Event(models.Model):
         COMPACTED = "compacted"  # {"compaction", "run"}: old messages left the context
         SUMMARY_CHANGED = "summary_changed"  # {"compaction"}
         MESSAGE_CHANGED = "message_changed"  # {"message"}: what a person said was rewritten
-        RESET = "reset"  # all that was said was forgotten
+        RESET = "reset"  # all that was said in a conversation was forgotten
+        CONVERSATION_CHANGED = "conversation_changed"  # {"conversation"}: new, title, gone
 
     # the index of the constraint below begins with the agent: it needs none of its own
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="events", db_index=False)
     seq = models.BigIntegerField()
+    # of what only one conversation's pages draw; what outlives it leads nowhere
+    conversation = models.ForeignKey(
+        "Conversation",
+        models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     kind = models.CharField(max_length=20, choices=Kind)
     data = models.JSONField(default=dict)
     draft = models.ForeignKey(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
+
+if TYPE_CHECKING:
+    from .agent import Agent
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +50,17 @@ def check_agents(owner: User, more: int = 1) -> None:
             f"You have {count:,} agents; one person may have at most {most:,}. Delete agents that"
             " you no longer need, then try again.",
             seconds=3600,  # an SDK that is told a minute sits and waits for it
+        )
+
+
+def check_conversations(agent: Agent) -> None:
+    """LimitReached where an agent has as many conversations as it may."""
+    count, most = agent.conversations.count(), settings.CONVERSATIONS_LIMIT
+    if count >= most:
+        raise LimitReached(
+            f"This agent has {count:,} conversations; an agent may have at most {most:,}. Delete"
+            " conversations that you no longer need, then try again.",
+            seconds=3600,
         )
 
 

@@ -7,11 +7,12 @@ import re
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.utils.functional import cached_property
 
 from agents.text.json import pretty
 
+from .event import Event
 from .prepared_sql import PreparedRow
 from .searchable import Searchable, indexed, message_owner
 
@@ -100,6 +101,10 @@ class Message(PreparedRow, Searchable):
 
     # the index of the constraint below begins with the agent: it needs none of its own
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="messages", db_index=False)
+    # likewise, with the index below
+    conversation = models.ForeignKey(
+        "Conversation", models.CASCADE, related_name="messages", db_index=False
+    )
     run = models.ForeignKey("Run", models.CASCADE, null=True, related_name="messages")
     step = models.ForeignKey("Step", models.CASCADE, null=True, related_name="messages")
     number = models.BigIntegerField()
@@ -138,6 +143,7 @@ class Message(PreparedRow, Searchable):
                 name="tool_call_is_answered_once",
             ),
         ]
+        indexes = [models.Index(fields=["conversation", "number"], name="message_in_conversation")]
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"
@@ -154,6 +160,35 @@ class Message(PreparedRow, Searchable):
             )
             for call in self.tool_calls
         ]
+
+    def get_absolute_url(self) -> str:
+        """Where it stands in its conversation's page."""
+        address = self.conversation.get_absolute_url()
+        return f"{address}?step={self.step_id}#step-{self.step_id}" if self.step_id else address
+
+    @transaction.atomic
+    def rewrite(self, *, content: str | None = None, reasoning: str | None = None) -> None:
+        """Change what was said in the past; the agent's next step sees it so.
+
+        A step that sent the message as it was can then no longer show its request as proven.
+        ValidationError where the message is still being written, or the text is empty or too long.
+        """
+        agent = self.agent.locked()
+        self.refresh_from_db(fields=["status", "content", "reasoning"])
+        if self.status == self.Status.DRAFT:
+            raise ValidationError(
+                "The message is still being written; wait until its run has ended."
+            )
+        if content is not None:
+            self.content = checked(content)
+        if reasoning is not None:
+            self.reasoning = storable(reasoning)
+        self.save(update_fields=["content", "reasoning"])
+        conversation = self.conversation
+        conversation.agent = agent
+        changed = Event.of(Event.Kind.MESSAGE_CHANGED, message=self)
+        conversation.record(self.step.changed() if self.step else changed)
+        conversation.count_rewriting()
 
     # -- search ------------------------------------------------------------------------------
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
 from django.utils import timezone
 
-from .event import Event, advance
+from .event import Event
 from .lease import Leased
-from .limits import check_queue
-from .message import Message, checked, storable
-from .prepared_sql import key as key_of
-from .prepared_sql import read, values
+from .message import Message, checked
 from .run_contents import RunContents
 from .run_queryset import RunQuerySet
 from .script_request import ScriptRequest
 from .signals import run_ended, run_ready
-
-if TYPE_CHECKING:
-    from .agent import Agent
 
 REQUIRES_APPROVAL = "requires_approval"  # where others have the reason why a run ended
 
@@ -29,7 +21,7 @@ REQUIRES_APPROVAL = "requires_approval"  # where others have the reason why a ru
 class Run(Leased, ScriptRequest, RunContents):
     """A message of a person, from the moment it is accepted until it is answered.
 
-    One run at a time goes on for each agent; the others wait, in order.
+    One run at a time goes on in each conversation; the others wait, in order.
     """
 
     class Status(models.TextChoices):
@@ -61,6 +53,7 @@ class Run(Leased, ScriptRequest, RunContents):
         NO_ROOM = "no_room", "nothing to compact: only the last exchange is in the context"
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
+    conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
     key = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()
@@ -87,45 +80,26 @@ class Run(Leased, ScriptRequest, RunContents):
         constraints = [
             models.UniqueConstraint(fields=["agent", "key"], name="message_is_accepted_once"),
             models.UniqueConstraint(
-                fields=["agent"],
+                fields=["conversation"],
                 condition=models.Q(status__in=["running", "waiting"]),
                 name="one_run_at_a_time",
             ),
         ]
         indexes = [
             models.Index(fields=["status", "seen_at"], name="run_abandoned"),
-            models.Index(fields=["agent", "status"], name="run_of_agent"),
+            models.Index(fields=["conversation", "status"], name="run_of_conversation"),
         ]
 
     def __str__(self) -> str:
         return f"Run {self.pk}: {self.text[:60]}"
 
-    # -- accepting messages --------------------------------------------------------------------
+    def record(self, *events: Event, messages: int = 0) -> int:
+        """Append to the agent's log what the conversation's pages draw; see `Agent.record`."""
+        for event in events:
+            event.conversation_id = self.conversation_id
+        return self.agent.record(*events, messages=messages)
 
-    @classmethod
-    @transaction.atomic
-    def start(
-        cls, agent: Agent, text: str, key: str, kind: str = Kind.MESSAGE, **options: Any
-    ) -> Run:
-        """Accept a message, or work of another kind: begin its run, or queue it behind others.
-
-        The same `key` again gives the same run. `options` are what a script may add: `role`,
-        `before`, and the fields of `ScriptRequest`. Raises ValidationError for a text that is empty
-        or over 100,000 characters, LimitReached where too many messages wait.
-        """
-        run = cls(agent=agent, key=storable(key), text=checked(text), kind=kind, **options)
-        advance(agent, 0)  # holds the agent's row
-        if same := read(cls, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
-            return same[0]
-        active = "WHERE agent_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT 1"
-        if read(cls, active, key_of(agent)):
-            if kind != cls.Kind.REFLECTION:  # one waits at most, and may be due when a run ends
-                check_queue(cls.objects.queued().filter(agent=agent).count())
-            run.insert()
-            agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
-        else:
-            run._begin()
-        return run
+    # -- while it waits ------------------------------------------------------------------------
 
     @transaction.atomic
     def rewrite(self, text: str) -> bool:
@@ -143,36 +117,8 @@ class Run(Leased, ScriptRequest, RunContents):
         if not Run.objects.queued().filter(pk=self.pk).exists():
             return False
         change()
-        self.agent.record(Event.of(Event.Kind.QUEUE_CHANGED))
+        self.record(Event.of(Event.Kind.QUEUE_CHANGED))
         return True
-
-    def _begin(self) -> None:
-        """Post the message and hand the run to the engine; with the agent's row held."""
-        self.status, self.started_at = self.Status.RUNNING, timezone.now()
-        self.activity = "Thinking"
-        if self.pk:
-            self.update("status", "started_at", "activity")
-        else:
-            self.insert()
-        posted = self._posted()
-        began = Event.of(Event.Kind.RUN_BEGAN, run=self)
-        last = self.agent.record(began, messages=len(posted))
-        if posted and self.agent.message_buffer_autoclear and self.internal_id is None:
-            self.agent.context_from = last - len(posted) + 1
-            self.agent.update("context_from")
-        self.message_list, self.step_list, self.compaction_list = posted, [], []
-        for number, message in enumerate(posted, last - len(posted) + 1):
-            message.number = number
-            message.insert()
-        run_ready.send(Run, run=self)
-
-    def _posted(self) -> list[Message]:
-        """The messages it begins with: what a script put ahead, then its text."""
-        if self.kind == self.Kind.COMPACTION:
-            return []
-        opening = [*self.before, {"role": self.role, "content": self.text}]
-        internal = self.internal_id is not None
-        return [Message(agent=self.agent, run=self, internal=internal, **each) for each in opening]
 
     # -- going on --------------------------------------------------------------------------------
 
@@ -186,7 +132,7 @@ class Run(Leased, ScriptRequest, RunContents):
     def announce(self, activity: str) -> None:
         """Say what the agent is doing."""
         self.renew(activity)
-        self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
+        self.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     @transaction.atomic
     def stop(self) -> None:
@@ -197,13 +143,13 @@ class Run(Leased, ScriptRequest, RunContents):
             self.refresh_from_db()
             if self.status == self.Status.WAITING:
                 self.resume()
-            self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
+            self.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
         """Let nobody work on it until its calls are decided on; where it is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
         self.update("status", "activity", "seen_at")
-        self.agent.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
+        self.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
 
     def resume(self) -> None:
         """Hand a waiting run to the engine again; in a transaction that holds its row."""
@@ -213,7 +159,7 @@ class Run(Leased, ScriptRequest, RunContents):
         if not self.stop_requested:
             self.activity = "Thinking"
         self.update("status", "activity", "seen_at", "tries")
-        self.agent.record(Event.of(Event.Kind.ACTIVITY, run=self))
+        self.record(Event.of(Event.Kind.ACTIVITY, run=self))
         run_ready.send(Run, run=self)
 
     # -- ending ----------------------------------------------------------------------------------
@@ -230,15 +176,15 @@ class Run(Leased, ScriptRequest, RunContents):
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
         self.update("reason", "error", "status", "finished_at", "activity")
-        self.agent.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
-        begin_next(self.agent)
+        self.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
+        self.conversation.begin_next()
         run_ended.send(Run, run=self)
 
     @transaction.atomic
     def retry(self, *, wants_room: bool = False) -> bool:
         """Go on with a run that failed, if nothing was said since; False if that cannot be."""
-        agent = self.agent.locked()
-        last = agent.last_run()
+        self.agent.locked()
+        last = self.conversation.last_run()
         if last is None or last.pk != self.pk or last.status != self.Status.FAILED:
             return False
         Run.objects.filter(pk=self.pk).update(
@@ -253,7 +199,7 @@ class Run(Leased, ScriptRequest, RunContents):
             finished_at=None,
         )
         self.refresh_from_db()
-        agent.record(Event.of(Event.Kind.RUN_CHANGED, run=self))
+        self.record(Event.of(Event.Kind.RUN_CHANGED, run=self))
         run_ready.send(Run, run=self)
         return True
 
@@ -273,26 +219,3 @@ class Run(Leased, ScriptRequest, RunContents):
     def step_limit(self) -> int:
         """The number of steps after which it ends."""
         return min(self.most_steps or self.agent.max_steps, self.agent.max_steps)
-
-    @classmethod
-    def last_end(cls, agent: Agent) -> tuple[datetime | None, str]:
-        """When and why the agent's newest run ended that has begun; it may only wait by now."""
-        newest = "WHERE agent_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
-        found = values(cls, ("finished_at", "reason", "status"), newest, key_of(agent))
-        if not found:
-            return None, ""
-        ended, reason, status = found[0]
-        return ended, REQUIRES_APPROVAL if status == cls.Status.WAITING else reason
-
-
-def begin_next(agent: Agent) -> None:
-    """Begin the message that waits longest; those of a deleted agent wait until it is restored."""
-    waiting = waiting_runs(agent)
-    if waiting and type(agent).objects.filter(pk=agent.pk, deleted_at=None).exists():
-        waiting[0].agent = agent
-        waiting[0]._begin()
-
-
-def waiting_runs(agent: Agent) -> list[Run]:
-    """The messages that wait, the next one first."""
-    return read(Run, "WHERE agent_id = %s AND status = 'queued' ORDER BY id", key_of(agent))

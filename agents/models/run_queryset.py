@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
+from uuid import UUID
 
 from django.db import models
 
 from .prepared_sql import key, read
 
 if TYPE_CHECKING:
-    from .agent import Agent
+    from .conversation import Conversation
     from .run import Run
 
 
@@ -20,10 +21,22 @@ class RunQuerySet(models.QuerySet["Run"]):
     def queued(self) -> Self:
         return self.filter(status="queued").order_by("pk")
 
-    def waiting_for_approval(self, agent: Agent) -> Run | None:
-        """The agent's run that waits until a person approves a tool call."""
-        rows = read(self.model, "WHERE agent_id = %s AND status = 'waiting' LIMIT 1", key(agent))
+    def waiting_for_approval(self, conversation: Conversation) -> Run | None:
+        """The conversation's run that waits until a person approves a tool call."""
+        waiting = "WHERE conversation_id = %s AND status = 'waiting' LIMIT 1"
+        rows = read(self.model, waiting, key(conversation))
         return rows[0] if rows else None
+
+    def startable(self) -> Self:
+        """Those that wait in a conversation in which nothing goes on."""
+        going = self.model.objects.filter(
+            conversation=models.OuterRef("conversation"), status__in=["running", "waiting"]
+        )
+        return self.queued().filter(~models.Exists(going))
+
+    def conversations(self) -> models.QuerySet[Run, UUID]:
+        """The keys of the conversations these are in."""
+        return self.order_by().values_list("conversation", flat=True)
 
     def shown(self) -> Self:
         """The runs of a transcript, with all that is drawn of them."""

@@ -145,7 +145,7 @@ class Step(PreparedRow):
         if reason:
             self.run.end(reason, error, after=[self.changed()])
         else:
-            self.run.agent.record(self.changed())
+            self.run.record(self.changed())
 
     @property
     def was_cut(self) -> bool:

@@ -29,13 +29,14 @@ def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
     For a script's tool: `decision` ("returned", or "failed" with an error) and `returned`.
     """
     agent = own_agent(request, agent_id)
-    approval = get_object_or_404(Approval, pk=approval_id, step__run__agent=agent)
+    approvals = Approval.objects.select_related("step__run__conversation__agent")
+    approval = get_object_or_404(approvals, pk=approval_id, step__run__agent=agent)
     try:
         Approval.decide_all([(approval, decision(agent, approval, request))], by=request.user)
     except (ValidationError, ToolError) as error:
         words = " ".join(getattr(error, "messages", [str(error)]))
         return render(request, "agents/_refusal.html", {"error": words}, status=422)
-    return done(request, agent)
+    return done(request, approval.step.run.conversation)
 
 
 def decision(agent: Agent, approval: Approval, request: Request) -> Decision:

@@ -20,7 +20,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET
 
-from agents.models import Agent, MemoryRefusal, Passage
+from agents.models import Agent, Conversation, MemoryRefusal, Passage
 from agents.models.event import snapshot
 from agents.models.passage import MOST_TAGS
 from agents.search import words
@@ -235,8 +235,9 @@ def embedding_progress(agent: Agent) -> dict[str, Any] | None:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def tab(request: Request, agent: Agent) -> dict[str, Any]:
+def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
     """The Archival tab; what a search finds is fetched by the page, as it may take its time."""
+    agent = conversation.agent
     filters = PassageFilters.from_query(request)
     return {
         **frame_context(agent, filters),

@@ -1,4 +1,4 @@
-"""The chat page: an agent's conversation with its memory beside it. Looking changes nothing."""
+"""The chat page: a conversation of an agent with its memory beside it. Looking changes nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from agents.live import fragments
-from agents.models import Agent, Run
+from agents.models import Agent, Conversation, Run
 from agents.models.event import snapshot
 
 from . import panel
-from .request import Request, own_agent
+from .request import Request, own_conversation
 
 RUNS_A_PAGE = 20
 MOST_RUNS = 200  # on a page that was asked for an old step
@@ -33,47 +33,54 @@ def home(request: Request) -> HttpResponse:
 
 @login_required
 @require_GET
-def chat(request: Request, agent_id: UUID) -> HttpResponse:
-    """An agent: conversation and memory, as of one event of its log.
+def chat(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
+    """A conversation of an agent and its memory, as of one event of its log.
 
-    `?panel=<tab>` opens a tab of the panel; `?step=<id>` shows the transcript around a step;
+    `?panel=<tab>` opens a tab of the panel; `?step=<id>` shows the transcript around a
+    step, in the conversation that has it;
     `?at=<n>` leads to the past, after the agent's n-th step.
     """
     if at := request.GET.get("at"):
         return redirect(f"{reverse('past_at', args=[agent_id])}?{urlencode({'at': at})}")
     with snapshot():
-        agent = own_agent(request, agent_id)
-        run = run_of_step(agent, request.GET.get("step", ""))
-        context = chat_context(agent, run) | panel.panel_context(request, agent)
+        conversation = own_conversation(request, agent_id, conversation_id)
+        run = run_of_step(conversation.agent, request.GET.get("step", ""))
+        if run and run.conversation_id != conversation.pk:
+            address = reverse("conversation", args=[agent_id, run.conversation_id])
+            return redirect(f"{address}?{request.GET.urlencode()}")
+        context = chat_context(conversation, run) | panel.panel_context(request, conversation)
         response = render(request, "agents/chat.html", context)
     return response
 
 
-def run_of_step(agent: Agent, step_id: str) -> int | None:
+def run_of_step(agent: Agent, step_id: str) -> Run | None:
     """The run of the step an address names, if the agent has such a step."""
     if not step_id.isdecimal() or len(step_id) > 18:
         return None
-    return agent.runs.filter(steps=int(step_id)).values_list("pk", flat=True).first()
+    return agent.runs.filter(steps=int(step_id)).first()
 
 
-def chat_context(agent: Agent, run: int | None = None) -> dict[str, Any]:
+def chat_context(conversation: Conversation, run: Run | None = None) -> dict[str, Any]:
     """What the chat page is drawn from, with a run to be shown among the others."""
     return {
-        "agent": agent,
-        **transcript(agent, at=run),
-        **fragments.memory_panel(agent),
-        **fragments.page_status(agent),
-        **fragments.waiting(agent),
+        "agent": conversation.agent,
+        "conversation": conversation,
+        **transcript(conversation, at=run.pk if run else None),
+        **fragments.memory_panel(conversation.agent),
+        **fragments.page_status(conversation),
+        **fragments.waiting(conversation),
     }
 
 
-def transcript(agent: Agent, before: int | None = None, at: int | None = None) -> dict[str, Any]:
+def transcript(
+    conversation: Conversation, before: int | None = None, at: int | None = None
+) -> dict[str, Any]:
     """The newest runs, or those before one, and whether there are older.
 
     With `at`, all from that run to the newest; where they are too many, only a page around it, and
     in `newer` how many follow.
     """
-    runs = Run.objects.shown().filter(agent=agent)
+    runs = Run.objects.shown().filter(conversation=conversation.pk)
     if before is not None:
         runs = runs.filter(pk__lt=before)
     most, newer = RUNS_A_PAGE, 0

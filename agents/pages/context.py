@@ -12,19 +12,18 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from agents.ledger.time_travel import steps_of
 from agents.llm import ModelError, facts, resolve
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
 from agents.memory.context import Context, compile_context, core_memory
-from agents.models import Agent, Event, Run, Step
+from agents.models import Conversation, Event, Run, Step
 from agents.models.event import snapshot
 from agents.runs.work import Work
 from agents.text.json import pretty
 
 from .context_chart import BarPart, ContextBar, chart, context_bar
-from .request import Request, own_agent
+from .request import Request, own_agent, own_conversation
 
 KINDS = (  # of events after which the picture is another
     Event.Kind.STEP_CHANGED,
@@ -34,34 +33,40 @@ KINDS = (  # of events after which the picture is another
     Event.Kind.SUMMARY_CHANGED,
     Event.Kind.RUN_CHANGED,
     Event.Kind.AGENT_CHANGED,
+    Event.Kind.CONVERSATION_CHANGED,
+    Event.Kind.MESSAGE_CHANGED,
+    Event.Kind.RESET,
 )
 LONGEST_TEXT = 200_000  # characters of a part that are shown
 
 
-def tab(request: Request, agent: Agent) -> dict[str, Any]:
+def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
     """What the tab is drawn from."""
-    bar = bar_now(agent)
+    bar = bar_now(conversation)
     return {
         "bar": bar,
-        "parts": [(share, address_of(agent, share)) for share in bar.shares],
-        "chart": chart(agent),
-        "estimated": agent.bytes_per_token is None,
+        "parts": [(share, address_of(conversation, share)) for share in bar.shares],
+        "chart": chart(conversation),
+        "estimated": conversation.agent.bytes_per_token is None,
         "live": " ".join(KINDS),
     }
 
 
-def address_of(agent: Agent, share: BarPart) -> str:
+def address_of(conversation: Conversation, share: BarPart) -> str:
     """Where the text of a part is had."""
-    return reverse("context_part", args=[agent.pk, share.key]) if share.size else ""
+    place = [conversation.agent_id, conversation.pk, share.key]
+    return reverse("context_part", args=place) if share.size else ""
 
 
 @login_required
 @require_GET
-def part(request: Request, agent_id: UUID, name: str) -> HttpResponse:
+def part(
+    request: Request, agent_id: UUID, name: str, conversation_id: UUID | None = None
+) -> HttpResponse:
     """The text of a part of what would be sent now."""
     with snapshot():
-        agent = own_agent(request, agent_id)
-        return text_of(request, bar_now(agent), name)
+        conversation = own_conversation(request, agent_id, conversation_id)
+        return text_of(request, bar_now(conversation), name)
 
 
 @login_required
@@ -92,31 +97,38 @@ def json_lines(share: BarPart) -> str:
 # -- what would be sent now ------------------------------------------------------------------------
 
 
-def bar_now(agent: Agent) -> ContextBar:
-    context, model = context_now(agent)
+def bar_now(conversation: Conversation) -> ContextBar:
+    agent = conversation.agent
+    context, model = context_now(conversation)
     template = template_of(agent.prompt_template, agent.memory_class)
     return context_bar(context, list(context.blocks), template, model, agent.owner_id)
 
 
-def context_now(agent: Agent) -> tuple[Context, str]:
+def context_now(conversation: Conversation) -> tuple[Context, str]:
     """The context as a run that began now would have it, and the model that would answer.
 
     Asks no endpoint: where only that could say which model answers, the last step's counts.
     """
-    newest = steps_of(agent).aggregate(newest=Max("pk"))["newest"]
+    agent = conversation.agent
+    steps = Step.objects.filter(run__conversation=conversation.pk)
+    newest = steps.aggregate(newest=Max("pk"))["newest"]
     last = Step.objects.filter(pk=newest).first() if newest else None
-    run = Run(agent=agent)
+    run = Run(agent=agent, conversation=conversation)
     run.message_list, run.step_list, run.compaction_list = [], [], []
-    offered = Work(run).offered()
+    work = Work(run)
+    offered = work.offered()
     try:
-        endpoint, model = resolve(agent.model, ask=False)
+        endpoint, model = resolve(work.model, ask=False)
     except ModelError:
-        model, window = (last.model, last.window) if last else (agent.model, None)
+        model, window = (last.model, last.window) if last else (work.model, None)
         dialect = Dialect(**last.request.get("dialect", {})) if last else STRICTEST
-        return compile_context(agent, window, offered=offered, dialect=dialect), model
+        return compile_context(conversation, window, offered=offered, dialect=dialect), model
     window = window_of(endpoint, model, ask=False)
-    if last and (last.model, last.endpoint) == (model, str(endpoint)) and not agent.context_window:
+    own = conversation.context_window or agent.context_window
+    if last and (last.model, last.endpoint) == (model, str(endpoint)) and not own:
         window = last.window
     dialect, at_most = facts.dialect_of(endpoint, model), facts.window_learned(endpoint, model)
-    context = compile_context(agent, window, offered=offered, dialect=dialect, at_most=at_most)
+    context = compile_context(
+        conversation, window, offered=offered, dialect=dialect, at_most=at_most
+    )
     return context, model

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 from jinja2 import TemplateError
 
-from agents.ledger.time_travel import steps_of
 from agents.llm.prices import Price, dollars, price_of
 from agents.memory.classes import texts_of
 from agents.memory.compaction import FULL
 from agents.memory.context import Context, Section, sections
-from agents.models import Agent, Block
+from agents.models import Block, Conversation, Step
 from agents.text.core_memory import BlockText, compile_texts
 
 STEPS_SHOWN = 200
@@ -211,9 +210,9 @@ class StepUse(NamedTuple):
         return price.of(self.prompt, self.completion) if price else None
 
 
-def chart(agent: Agent) -> Chart | None:
+def chart(conversation: Conversation) -> Chart | None:
     """The newest steps as bars; None before the first."""
-    steps = steps_of(agent)
+    steps = Step.objects.filter(run__conversation=conversation.pk)
     newest = steps.order_by("-pk").values_list(*StepUse._fields)[:STEPS_SHOWN]
     uses = [StepUse(*row) for row in newest][::-1]
     if not uses:

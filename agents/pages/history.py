@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.ledger.blame import blame
-from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal
+from agents.models import Agent, Block, BlockEdit, Conversation, Editor, MemoryRefusal
 from agents.models.block_edit import edit_ids, taken_back_by, undos_of
 from agents.models.event import snapshot
 
@@ -152,9 +152,9 @@ def origins(blocks: list[Block]) -> list[tuple[Block, str]]:
     return [(b, values.get(b.pk, b.value)) for b in blocks if b.pk in values or not b.version]
 
 
-def tab(request: Request, agent: Agent) -> dict[str, Any]:
+def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
     """The History tab: `?block=<id>` for one block, `?edit=<id>` for the page that holds it."""
-    ledger = Ledger.from_query(request, agent)
+    ledger = Ledger.from_query(request, conversation.agent)
     marked = query_number(request, "edit")
     start = ledger.start_for(marked) if marked else None
     ids = ledger.page("<=", start or NEWEST)
@@ -195,7 +195,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
         if not ids:
             return HttpResponse(status=204)
         if len(ids) > EDITS_A_PAGE and not past:
-            context = {"whole": True, **tab(request, agent)}
+            context = {"whole": True, **tab(request, agent.first_conversation)}
         else:
             new = ledger.entries(ids[:EDITS_A_PAGE])
             context = {

@@ -18,11 +18,11 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET
 
-from agents.models import Agent, Event
+from agents.models import Conversation, Event
 from agents.models.event import snapshot
 
 from . import archival, context, history, tools
-from .request import Request, own_agent
+from .request import Request, own_conversation
 
 Kind = Event.Kind
 
@@ -33,7 +33,7 @@ class Tab:
 
     name: str
     title: str
-    context: Callable[[Request, Agent], dict[str, Any]]
+    context: Callable[[Request, Conversation], dict[str, Any]]
     kinds: tuple[Event.Kind, ...]
 
     @property
@@ -49,7 +49,7 @@ TABS = (
 )
 
 
-def panel_context(request: Request, agent: Agent) -> dict[str, Any]:
+def panel_context(request: Request, conversation: Conversation) -> dict[str, Any]:
     """What the panel is drawn from with the page: the tabs, and the open one's content."""
     name = request.GET.get("panel", "")
     tab = next((tab for tab in TABS if tab.name == name), None)
@@ -60,22 +60,28 @@ def panel_context(request: Request, agent: Agent) -> dict[str, Any]:
         "tabs": TABS,
         "open_tab": tab.name if tab else "",
         "open_query": f"?{query.urlencode()}" if tab and query else "",
-        "content": render_tab(request, agent, tab) if tab else "",
+        "content": render_tab(request, conversation, tab) if tab else "",
     }
 
 
-def render_tab(request: Request, agent: Agent, tab: Tab) -> str:
-    context = {"agent": agent, **tab.context(request, agent)}
-    return render_to_string(tab.template, context, request)
+def render_tab(request: Request, conversation: Conversation, tab: Tab) -> str:
+    return render_to_string(tab.template, tab_context(request, conversation, tab), request)
+
+
+def tab_context(request: Request, conversation: Conversation, tab: Tab) -> dict[str, Any]:
+    shown = {"agent": conversation.agent, "conversation": conversation}
+    return {**shown, **tab.context(request, conversation)}
 
 
 @login_required
 @require_GET
-def show(request: Request, agent_id: UUID, name: str) -> HttpResponse:
+def show(
+    request: Request, agent_id: UUID, name: str, conversation_id: UUID | None = None
+) -> HttpResponse:
     """A tab by itself."""
     tab = next((tab for tab in TABS if tab.name == name), None)
     if tab is None:
         raise Http404
     with snapshot():
-        agent = own_agent(request, agent_id)
-        return render(request, tab.template, {"agent": agent, **tab.context(request, agent)})
+        conversation = own_conversation(request, agent_id, conversation_id)
+        return render(request, tab.template, tab_context(request, conversation, tab))

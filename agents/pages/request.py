@@ -8,11 +8,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django_htmx.middleware import HtmxDetails
 
-from agents.models import Agent, Block
+from agents.models import Agent, Block, Conversation
 
 
 class Request(HttpRequest):
@@ -26,6 +26,16 @@ def own_agent(request: Request, agent_id: UUID) -> Agent:
     """An agent of the person's own."""
     agent: Agent = get_object_or_404(Agent.objects.visible_to(request.user), pk=agent_id)
     return agent
+
+
+def own_conversation(
+    request: Request, agent_id: UUID, conversation_id: UUID | None = None
+) -> Conversation:
+    """A conversation of an agent of the person's own; the first, where the address names none."""
+    conversation = Conversation.of(own_agent(request, agent_id), conversation_id or agent_id)
+    if conversation is None and conversation_id not in (None, agent_id):
+        raise Http404
+    return conversation or own_agent(request, agent_id).first_conversation
 
 
 def held_block(request: Request, agent_id: UUID, block_id: UUID) -> tuple[Agent, Block]:

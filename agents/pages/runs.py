@@ -10,14 +10,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Agent, Editor, LimitReached, MemoryRefusal, Run
+from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Run
 from agents.models.editing import as_sentence
 from agents.models.event import snapshot
 from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
 from .chat import transcript
-from .request import Request, own_agent
+from .request import Request, own_agent, own_conversation
 
 
 @login_required
@@ -25,54 +25,58 @@ from .request import Request, own_agent
 def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """The runs before one, for scrolling up."""
     with snapshot():
-        agent = own_agent(request, agent_id)
-        context = {"agent": agent, **transcript(agent, before=run_id)}
+        run = find_run(request, agent_id, run_id)
+        context = {"agent": run.agent, "conversation": run.conversation}
+        context |= transcript(run.conversation, before=run_id)
         return render(request, "agents/_older.html", context)
 
 
 @login_required
 @require_POST
-def send(request: Request, agent_id: UUID) -> HttpResponse:
+def send(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Accept a message."""
-    agent = own_agent(request, agent_id)
+    conversation = own_conversation(request, agent_id, conversation_id)
     text = request.POST.get("text", "")
     try:
-        agent.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
+        conversation.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
     except LimitReached as limit:
-        response = refuse_message(request, agent, text, str(limit), 429)
+        response = refuse_message(request, conversation, text, str(limit), 429)
         response.headers["Retry-After"] = str(limit.seconds)
         return response
     except ValidationError as error:
-        return refuse_message(request, agent, text, " ".join(error.messages), 422)
-    return done(request, agent)
+        return refuse_message(request, conversation, text, " ".join(error.messages), 422)
+    return done(request, conversation)
 
 
 def refuse_message(
-    request: Request, agent: Agent, text: str, error: str, status: int
+    request: Request, conversation: Conversation, text: str, error: str, status: int
 ) -> HttpResponse:
     """Why a message was not sent; without a socket, with the message, to be sent again."""
     template = "agents/_refusal.html" if request.htmx else "agents/refused.html"
-    context = {"error": error, "agent": agent, "text": text}
+    shown = {"agent": conversation.agent, "conversation": conversation}
+    context = {"error": error, "text": text, **shown}
     return render(request, template, context, status=status)
 
 
 @login_required
 @require_POST
-def stop(request: Request, agent_id: UUID) -> HttpResponse:
+def stop(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Stop the run that goes on."""
-    agent = own_agent(request, agent_id)
-    if run := agent.current_run():
+    conversation = own_conversation(request, agent_id, conversation_id)
+    if run := conversation.current_run():
         run.stop()
-    return done(request, agent)
+    return done(request, conversation)
 
 
 @login_required
 @require_POST
-def reflect_now(request: Request, agent_id: UUID) -> HttpResponse:
+def reflect_now(
+    request: Request, agent_id: UUID, conversation_id: UUID | None = None
+) -> HttpResponse:
     """Have the agent go over its memory."""
-    agent = own_agent(request, agent_id)
-    reflect(agent)
-    return done(request, agent)
+    conversation = own_conversation(request, agent_id, conversation_id)
+    reflect(conversation)
+    return done(request, conversation)
 
 
 @login_required
@@ -85,7 +89,7 @@ def undo(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     except MemoryRefusal as refusal:
         context = {"error": as_sentence(str(refusal)), "agent": run.agent}
         return render(request, "agents/_refusal.html", context, status=409)
-    return done(request, run.agent)
+    return done(request, run.conversation)
 
 
 @login_required
@@ -95,7 +99,7 @@ def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     run = find_run(request, agent_id, run_id)
     way = request.POST.get("way", "")
     ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room")
-    return done(request, run.agent)
+    return done(request, run.conversation)
 
 
 @login_required
@@ -105,20 +109,23 @@ def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     run = find_run(request, agent_id, run_id)
     if "withdraw" in request.POST:
         run.withdraw()
-        return done(request, run.agent)
+        return done(request, run.conversation)
     try:
         run.rewrite(request.POST.get("text", ""))
     except ValidationError as error:
         context = {"error": " ".join(error.messages)}
         return render(request, "agents/_refusal.html", context, status=422)
-    return done(request, run.agent)
+    return done(request, run.conversation)
 
 
 def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
     agent = own_agent(request, agent_id)
-    return get_object_or_404(Run.objects.select_related("agent"), agent=agent, pk=run_id)
+    runs = Run.objects.select_related("conversation__agent")
+    run: Run = get_object_or_404(runs, agent=agent, pk=run_id)
+    run.agent = run.conversation.agent
+    return run
 
 
-def done(request: Request, agent: Agent) -> HttpResponse:
+def done(request: Request, conversation: Conversation) -> HttpResponse:
     """The socket brings what changed; without one, the page is loaded anew."""
-    return HttpResponse(status=204) if request.htmx else redirect("agent", agent.pk)
+    return HttpResponse(status=204) if request.htmx else redirect(conversation)

@@ -30,17 +30,17 @@ def show(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
             "agent": agent,
             "step": step,
             "number": time_travel.number_of(step),
-            **comparison(agent, step),
+            **comparison(step),
         }
         return render(request, "agents/requests/show.html", context)
 
 
-def comparison(agent: Agent, step: Step) -> dict[str, Any]:
+def comparison(step: Step) -> dict[str, Any]:
     """The request and its differences; nothing where it was not kept."""
     sent = sent_requests.sent(step)
     if sent is None:
         return {"sent": None}
-    now, model = context_now(agent)
+    now, model = context_now(step.run.conversation)
     groups = compare(sent.body, sent.context.history, now.body(model), now.history)
     return {
         "sent": sent,
@@ -66,5 +66,5 @@ def raw(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
 
 def find_step(request: Request, agent_id: UUID, step_id: int) -> tuple[Agent, Step]:
     agent = own_agent(request, agent_id)
-    steps = time_travel.steps_of(agent).select_related("run__agent")
+    steps = time_travel.steps_of(agent).select_related("run__agent", "run__conversation__agent")
     return agent, get_object_or_404(steps, pk=step_id)

@@ -90,7 +90,7 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
         else [],
         "estimated": not step.prompt_tokens,
         "fork_name": fork_name(agent, number),
-        **transcript(agent, step),
+        **transcript(step),
         **more,
     }
 
@@ -135,16 +135,17 @@ def part(request: Request, agent_id: UUID, number: int, name: str) -> HttpRespon
 # -- the conversation up to a step -----------------------------------------------------------------
 
 
-def transcript(agent: Agent, step: Step) -> dict[str, Any]:
+def transcript(step: Step) -> dict[str, Any]:
     """The newest runs up to a step, each with its steps and compactions until then."""
-    older = time_travel.steps_of(agent).filter(pk__lte=step.pk).order_by("-pk")
+    told = Step.objects.filter(run__conversation=step.run.conversation_id)
+    older = told.filter(pk__lte=step.pk).order_by("-pk")
     keys = list(older.values_list("pk", flat=True)[: STEPS_SHOWN + 1])
     own = ("messages", "block_edits__block", "approvals__decided_by")
     newest_first = Step.objects.filter(pk__in=keys).order_by("-pk").select_related("run")
     taken = list(newest_first.prefetch_related(*own))
     cut = len(taken) > STEPS_SHOWN
     first = taken[-1].run_id if cut else 0
-    runs = list(runs_until(agent, step).filter(pk__gte=first)[: RUNS_SHOWN + 1])
+    runs = list(runs_until(step).filter(pk__gte=first)[: RUNS_SHOWN + 1])
     shown = runs[:RUNS_SHOWN][::-1]
     for run in shown:
         run.step_list = [each for each in taken[::-1] if each.run_id == run.pk]
@@ -158,10 +159,11 @@ def transcript(agent: Agent, step: Step) -> dict[str, Any]:
     }
 
 
-def runs_until(agent: Agent, step: Step) -> Any:
+def runs_until(step: Step) -> Any:
     """The runs up to a step's, newest first, with what was said outside their steps."""
     outside_steps = Prefetch("messages", Message.objects.filter(step=None))
-    runs = Run.objects.filter(agent=agent, pk__lte=step.run_id).exclude(status=Run.Status.QUEUED)
+    told = Run.objects.filter(conversation=step.run.conversation_id, pk__lte=step.run_id)
+    runs = told.exclude(status=Run.Status.QUEUED)
     return runs.order_by("-pk").prefetch_related(outside_steps, "compactions")
 
 

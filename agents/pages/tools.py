@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from agents import tools
-from agents.models import Agent, Message
+from agents.models import Agent, Conversation, Message
 from agents.tools import Tool, custom
 from agents.tools.attaching import attach, attachable, detach, set_rules
 from agents.tools.custom import CustomTool
@@ -25,8 +25,9 @@ from .request import Request, own_agent
 COUNTED = 2_000  # messages, the newest: reading more to count calls would slow the panel
 
 
-def tab(request: Request, agent: Agent) -> dict[str, Any]:
+def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
     """The agent's tools in its order, what more it could have, and whether its own can run."""
+    agent = conversation.agent
     found, called = tools.of_agent(agent), calls_of(agent)
     listed = [card(agent, name, found.get(name)) for name in dict.fromkeys(agent.tools)]
     for each in listed:

@@ -18,10 +18,9 @@ from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
-from agents.models import Agent, Approval, Run
+from agents.models import Approval, Conversation, Run
 from agents.models.database_errors import unavailable
 from agents.models.lease import silent_since
-from agents.models.run import begin_next
 from agents.models.run_queryset import RunQuerySet
 
 from .loop import run_agent
@@ -141,13 +140,13 @@ def hand_over(runs: RunQuerySet) -> int:
 
 def _begin_waiting() -> int:
     """Begin the messages that wait behind no run."""
-    active = Run.objects.filter(agent=OuterRef("agent"), status__in=Run.ACTIVE)
-    waiting = Run.objects.queued().filter(~Exists(active))
-    stuck = Agent.objects.filter(pk__in=waiting.order_by().values("agent"), deleted_at=None)
-    for agent in stuck:
+    waiting = Run.objects.startable().filter(agent__deleted_at=None)
+    stuck = Conversation.objects.filter(pk__in=waiting.conversations()).select_related("agent")
+    for conversation in stuck:
         with transaction.atomic():
-            if not agent.locked().current_run():
-                begin_next(agent)
+            conversation.agent = conversation.agent.locked()
+            if not conversation.current_run():
+                conversation.begin_next()
     return len(stuck)
 
 

@@ -47,7 +47,7 @@ def keep_partial(
     message.update("content", "reasoning", "status")
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.store()
-    work.agent.record(step.changed())
+    work.run.record(step.changed())
 
 
 def recover_interrupted(work: Work, error: str) -> Step | None:

@@ -17,7 +17,7 @@ from agents.llm.windows import window_of
 from agents.memory import sent_requests
 from agents.memory.compaction import compact, is_full, summarise_again, too_large
 from agents.memory.context import Context, compile_context
-from agents.models import Agent, Approval, Event, Message, Run, Step
+from agents.models import Approval, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
 from agents.models.message import DraftText
@@ -42,11 +42,11 @@ Reason = Run.Reason
 def run_agent(run_id: int) -> None:
     """Execute a run until it ends: a step, its tool calls, the next step."""
     run = Run.find(run_id)
-    agent = Agent.find(run.agent_id) if run else None
-    if run is None or agent is None or run.status != Run.Status.RUNNING:
+    if run is None or run.status != Run.Status.RUNNING:
         return
-    run.agent = agent
     work = Work(run)
+    if not work.read_context():
+        return
     try:
         run.acquire()
         if run.tries > MOST_TRIES:
@@ -92,7 +92,7 @@ def take_steps(work: Work) -> None:
 def take_step(work: Work) -> Step:
     """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
     work.refresh()
-    endpoint, model = resolve(work.agent.model)
+    endpoint, model = resolve(work.model)
     context = fitting_context(work, endpoint, model)
     body = context.body(model)
     step, message = begin_step(work, endpoint, model, context, body)
@@ -138,9 +138,9 @@ def compact_now(work: Work) -> None:
     """Compact as far as it goes, because a person asked for it."""
     run = work.run
     if not run.compaction_list:  # else it was interrupted right after
-        endpoint, model = resolve(work.agent.model)
+        endpoint, model = resolve(work.model)
         dialect = facts.dialect_of(endpoint, model)
-        context = compile_context(work.agent, window_of(endpoint, model), dialect=dialect)
+        context = compile_context(work.conversation, window_of(endpoint, model), dialect=dialect)
         make_room(work, context, endpoint, model, all_but_last=True)
     with transaction.atomic():
         run.renew_or_stop()
@@ -162,7 +162,7 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
     run = work.run
     compiled = partial(
         compile_context,
-        work.agent,
+        work.conversation,
         window_of(endpoint, model),
         run.internal_id,
         work.offered(),
@@ -200,17 +200,18 @@ def begin_step(
         endpoint=str(endpoint),
         context_tokens=context.tokens(),
         window=context.window,
-        **sent_requests.stored_fields(work.agent, context, body, run.internal_id),
+        **sent_requests.stored_fields(work.conversation, context, body, run.internal_id),
     )
     step.insert()
     message = Message(
         agent=work.agent,
+        conversation_id=run.conversation_id,
         run=run,
         step=step,
         role=Message.Role.ASSISTANT,
         status=Message.Status.DRAFT,
         internal=run.internal_id is not None,
-        number=work.agent.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
+        number=run.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
     message.insert()
     message.draft_text = DraftText("", "")
@@ -244,7 +245,7 @@ def record_deltas(run: Run, message: Message, deltas: list[Delta], *, first: boo
     if first:
         events[0].data["first"] = True
         events[0].rows = {"run": run}
-    run.agent.record(*events)
+    run.record(*events)
 
 
 def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
@@ -271,4 +272,4 @@ def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
             work.asked(step, questions)
             Approval.ask(work.run, step, questions)
         else:
-            work.agent.record(step.changed())
+            work.run.record(step.changed())

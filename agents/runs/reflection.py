@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from agents.models import Agent, Run
+from agents.models import Conversation, Run
 
 EVERY = 5  # runs, where an agent reflects at all and nothing else is set
 
@@ -24,27 +24,31 @@ Leave alone what is in order. When you are done, say in one sentence what you ch
 nothing had to be."""
 
 
-def reflect(agent: Agent) -> Run:
-    """Have the agent reflect, after what goes on; one reflection waits at most."""
-    waiting = Run.objects.queued().filter(agent=agent, kind=Run.Kind.REFLECTION).first()
-    return waiting or Run.start(
-        agent, INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION
+def reflect(conversation: Conversation) -> Run:
+    """Have the agent reflect on a conversation, after what goes on; at most one waits."""
+    waiting = (run for run in conversation.waiting_runs() if run.kind == Run.Kind.REFLECTION)
+    return next(waiting, None) or conversation.start(
+        INSTRUCTIONS, f"reflection-{uuid4().hex}", Run.Kind.REFLECTION
     )
 
 
 def reflect_after(run: Run, **_: Any) -> None:
     """Have the agent of a run that was answered reflect, if it is due."""
     if run.kind == Run.Kind.MESSAGE and run.status == Run.Status.DONE:
-        reflect_if_due(run.agent)
+        reflect_if_due(run)
 
 
-def reflect_if_due(agent: Agent) -> Run | None:
-    """Have the agent reflect if it does so by itself, and enough runs have ended since."""
-    if not agent.reflect_every:
+def reflect_if_due(run: Run) -> Run | None:
+    """Have the agent reflect if it does so by itself, and enough runs of the conversation have
+    ended since."""
+    if not run.agent.reflect_every:
         return None
-    runs = Run.objects.filter(agent=agent)
+    runs = Run.objects.filter(conversation=run.conversation_id)
     last = runs.filter(kind=Run.Kind.REFLECTION).order_by("-pk").first()
     answered = runs.filter(kind=Run.Kind.MESSAGE, status=Run.Status.DONE)
     if last:
         answered = answered.filter(pk__gt=last.pk)
-    return reflect(agent) if answered.count() >= agent.reflect_every else None
+    if answered.count() < run.agent.reflect_every:
+        return None
+    run.conversation.agent = run.agent
+    return reflect(run.conversation)

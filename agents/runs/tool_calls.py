@@ -275,6 +275,7 @@ def answer_call(
     events = [step.changed()] if publish else []
     message = Message(
         agent=work.agent,
+        conversation_id=work.run.conversation_id,
         run=work.run,
         step=step,
         role=Message.Role.TOOL,
@@ -284,7 +285,7 @@ def answer_call(
         is_error=result.failed,
         internal=work.run.internal_id is not None,
         duration_ms=milliseconds,
-        number=work.agent.record(*events, messages=1),
+        number=work.run.record(*events, messages=1),
     )
     message.insert()
     work.returned(step, message, result.edits)

@@ -69,12 +69,11 @@ def retry(run: Run, *, leave_out: bool = False, make_room: bool = False) -> bool
 
 def _leave_out(run: Run, numbers: Iterable[int]) -> None:
     """Send these messages no more. Requests of before are still put together with them."""
-    agent = run.agent.locked()
+    run.agent = agent = run.agent.locked()
     messages = Message.objects.filter(agent=agent, number__in=numbers, left_out=None)
     rows = list(messages.select_related("step__run"))
     messages.update(left_out=agent.message_count)
-    agent.rewritten += 1
-    agent.save(update_fields=["rewritten"])
+    run.conversation.count_rewriting()
     steps = {row.step_id: row.step for row in rows if row.step}
     events = [step.changed() for step in steps.values()]
     events += [Event.of(Event.Kind.MESSAGE_CHANGED, message=row) for row in rows if not row.step]
@@ -82,7 +81,7 @@ def _leave_out(run: Run, numbers: Iterable[int]) -> None:
         step.run.agent = agent
     for row in rows:
         row.left_out = agent.message_count
-    agent.record(*events)
+    run.record(*events)
 
 
 # -- what may be at fault --------------------------------------------------------------------------
@@ -136,8 +135,8 @@ def _last_exchange(run: Run) -> Fault | None:
 
 def _in_context(run: Run) -> QuerySet[Message]:
     return Message.objects.filter(
-        agent=run.agent,
-        number__gte=run.agent.context_from,
+        conversation=run.conversation,
+        number__gte=run.conversation.context_from,
         status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
         internal=False,
         left_out=None,

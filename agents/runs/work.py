@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents import tools
-from agents.models import Agent, Approval, BlockEdit, Compaction, Message, Run, Step
+from agents.models import Agent, Approval, BlockEdit, Compaction, Conversation, Message, Run, Step
 from agents.tools import ENDING, Offered, Rules, Tool, core_memory
 
 
@@ -30,16 +30,35 @@ class Work:
         return self.run.agent
 
     @property
+    def conversation(self) -> Conversation:
+        return self.run.conversation
+
+    @property
+    def model(self) -> str:
+        """The model that answers, as it was chosen for the conversation, or else for the agent."""
+        return self.conversation.model or self.agent.model
+
+    @property
     def last_step(self) -> Step | None:
         return self.run.step_list[-1] if self.run.step_list else None
 
     # -- read once a step ----------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Read the agent anew, as its settings may have changed since the last step."""
+        """Read agent and conversation anew: their settings may have changed since the last step."""
         self._tools = self._rules = None
-        if self.run.step_list:  # for the first step it was read just now
-            self.run.agent = Agent.find(self.run.agent_id) or self.run.agent
+        if self.run.step_list:  # for the first step they were read just now
+            self.read_context()
+
+    def read_context(self) -> bool:
+        """Read agent and conversation; False where they are gone."""
+        run = self.run
+        agent = Agent.find(run.agent_id)
+        conversation = Conversation.of(agent, run.conversation_id) if agent else None
+        if agent is None or conversation is None:
+            return False
+        run.agent, run.conversation = agent, conversation
+        return True
 
     @property
     def tools(self) -> dict[str, Tool]:

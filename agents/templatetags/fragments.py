@@ -1,4 +1,4 @@
-"""The Jinja2 environment of the folder `fragments/`: what a page and a socket both show.
+"""The Jinja2 environment of the folder `agents/jinja2/`: what a page and a socket both show.
 
 These templates are compiled to Python, as some are drawn for each event. Pages are templates of
 Django's; `{% fragment "agents/_run.html" %}` puts a fragment into one.

@@ -37,3 +37,12 @@ def shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return sampled([each for each in SENTENCE.split(text) if each], most, max(most // 4, 40))
+
+
+def first_words(text: str, most: int = 60) -> str:
+    """The beginning of a text in one line, for a title: whole words, at most so many characters."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    words = line[: most - 1].rsplit(" ", 1)[0] if " " in line[: most - 1] else line[: most - 1]
+    return f"{words}…"

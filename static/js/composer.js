@@ -6,7 +6,7 @@
   const box = form.elements.text;
   const stop = document.getElementById("stop");
   const error = document.getElementById("composer-error");
-  const draftName = `draft:${form.elements.agent.value}`;
+  const draftName = `draft:${form.elements.conversation.value}`;
   let waiting = null; // {key, text} sent and not yet accepted
 
   const grow = () => { box.rows = Math.min(12, Math.max(1, box.value.split("\n").length)); };

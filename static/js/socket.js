@@ -10,7 +10,8 @@
 
   document.addEventListener("htmx:after:ws:connection", (event) => {
     socket = event.detail.connection.socket;
-    send({ command: "follow", agent: chat().dataset.agent, after: Number(chat().dataset.seq) });
+    const { agent, conversation, seq } = chat().dataset;
+    send({ command: "follow", agent, conversation, after: Number(seq) });
   });
 
   // A log-in that has ended does not come back by trying again.

@@ -57,7 +57,7 @@ def history(ask: Ask, model: FakeOpenAI, agent: Agent, human: Block, alice: User
         step=step, tool_call_id="call", why=NASTY, reason=NASTY, expires_at=step.started_at
     )
     Compaction.objects.create(
-        agent=agent,
+        conversation_id=agent.pk,
         run=step.run,
         first=1,
         last=2,

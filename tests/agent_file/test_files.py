@@ -74,11 +74,14 @@ def test_what_was_said_is_in_order_and_without_what_letta_adds(alice: User) -> N
 
 def test_a_summary_becomes_a_compaction_and_the_context_begins_where_it_did(alice: User) -> None:
     agent = import_agent(alice, sample("single.af")).agent
-    compaction = Compaction.newest(agent)
+    compaction = Compaction.newest(agent.first_conversation)
     assert compaction is not None
     assert compaction.summary == "Ada told her name and that she reads crime novels."
-    assert (compaction.first, compaction.last, agent.context_from) == (1, 7, 8)
-    assert json.loads(context_messages(agent)[0].json)["content"] == "What should I read next?"
+    assert (compaction.first, compaction.last, agent.first_conversation.context_from) == (1, 7, 8)
+    assert (
+        json.loads(context_messages(agent.first_conversation)[0].json)["content"]
+        == "What should I read next?"
+    )
 
 
 def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
@@ -167,7 +170,7 @@ def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice
 
 def test_every_call_is_answered_in_the_context(alice: User) -> None:
     imported = import_agent(alice, sample("lists.af"))
-    sent = [json.loads(each.json) for each in context_messages(imported.agent)]
+    sent = [json.loads(each.json) for each in context_messages(imported.agent.first_conversation)]
     for place, message in enumerate(sent):
         for n, call in enumerate(message.get("tool_calls", []), 1):
             assert sent[place + n]["tool_call_id"] == call["id"]
@@ -191,7 +194,7 @@ def test_every_call_is_answered_in_the_context(alice: User) -> None:
 
 def test_an_unanswered_message_is_a_run_that_stopped(alice: User) -> None:
     agent = import_agent(alice, sample("lists.af")).agent
-    last = agent.last_run()
+    last = agent.first_conversation.last_run()
     assert last is not None
     assert (last.text, last.status, last.reason) == ("Hello?", "stopped", Run.Reason.CANCELLED)
 
@@ -202,7 +205,7 @@ def test_options_name_the_agent_choose_the_model_and_leave_messages_out(alice: U
     ).agent
     assert (made.name, made.model, made.message_count) == ("Ada's_copy", "demo/x", 10)
     bare = import_agent(alice, sample("single.af"), with_messages=False).agent
-    assert (bare.message_count, bare.context_from) == (0, 0)
+    assert (bare.message_count, bare.first_conversation.context_from) == (0, 0)
     assert not bare.messages.exists()
     assert not bare.runs.exists()
     assert bare.block("human") is not None

@@ -20,6 +20,7 @@ from agents.tools.custom.sandbox import limits_of
 from tests.conftest import Ask
 from tests.support.agent_file_samples import SOURCE, noted, sample
 from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.stored import of
 
 
 def comparable(agent: Agent) -> dict[str, Any]:
@@ -78,13 +79,17 @@ def lived(agent: Agent, model: FakeOpenAI, ask: Ask) -> Agent:
     tasks.save()
     agent.attach(tasks)
     Passage.insert(agent, "Old", ["x"], by=by, created_at=timezone.now().replace(year=2020))
-    run = agent.last_run()
+    run = agent.first_conversation.last_run()
     assert run is not None
     numbers = {"first": 1, "last": 4, "tokens_before": 90, "tokens_after": 40}
     Compaction.objects.create(
-        agent=agent, run=run, summary="They talked of pie.", written_by="person", **numbers
+        conversation_id=agent.pk,
+        run=run,
+        summary="They talked of pie.",
+        written_by="person",
+        **numbers,
     )
-    Agent.objects.filter(pk=agent.pk).update(context_from=5)
+    agent.conversations.update(context_from=5)
     agent.refresh_from_db()
     return agent
 
@@ -97,8 +102,8 @@ def test_an_exported_agent_comes_back_whole(lived: Agent, bob: User) -> None:
     assert comparable(again) == comparable(lived)
     assert again.owner == bob
     assert (again.passage_count, again.message_count) == (2, lived.message_count)
-    assert [each.json for each in context_messages(again)] == [
-        each.json for each in context_messages(lived)
+    assert [each.json for each in context_messages(again.first_conversation)] == [
+        each.json for each in context_messages(lived.first_conversation)
     ]
     assert limits_of(Tool.objects.get(owner=bob)).seconds == 2.0
     messages = zip(again.messages.all(), lived.messages.all(), strict=True)
@@ -162,10 +167,10 @@ def test_another_reader_s_file_without_our_part_keeps_memory_and_messages(
     file = export_agent(lived)
     del file["memoryweb"]
     again = import_agent(bob, file).agent
-    compaction = Compaction.newest(again)
+    compaction = Compaction.newest(again.first_conversation)
     assert compaction is not None
     assert compaction.summary == "They talked of pie."
-    assert again.context_from == 5
+    assert again.first_conversation.context_from == 5
     assert [b.value for b in again.core_memory()] == [b.value for b in lived.core_memory()]
     assert again.passage_count == 0
 
@@ -177,7 +182,12 @@ def test_a_running_agent_is_exported_without_what_is_not_complete(
     agent.send("And then?", "two")
     step = Step.objects.create(run=run, number=1)
     Message.objects.create(
-        agent=agent, run=run, step=step, number=2, role="assistant", status="draft"
+        **of(agent),
+        run=run,
+        step=step,
+        number=2,
+        role="assistant",
+        status="draft",
     )
     again = import_agent(bob, export_agent(agent)).agent
     assert [(each.text, each.status) for each in again.runs.all()] == [("Hello", "stopped")]
@@ -195,9 +205,15 @@ def test_a_template_of_ones_own_is_not_read_from_a_file(agent: Agent, bob: User)
 def test_an_export_reads_no_more_often_for_more_messages(
     agent: Agent, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    run = Run.objects.create(agent=agent, key="x", text="Hi", status=Run.Status.DONE)
+    run = Run.objects.create(**of(agent), key="x", text="Hi", status=Run.Status.DONE)
     rows = [
-        Message(agent=agent, run=run, number=n, role="user", content=f"Message {n}")
+        Message(
+            **of(agent),
+            run=run,
+            number=n,
+            role="user",
+            content=f"Message {n}",
+        )
         for n in range(1, 3001)
     ]
     Message.objects.bulk_create(rows)

@@ -218,12 +218,12 @@ def test_an_export_can_leave_out_all_that_was_said(
 ) -> None:
     model.script(text("A riddle of mine"))
     ask("A riddle of yours")
-    run = agent.last_run()
+    run = agent.first_conversation.last_run()
     assert run
-    agent.compactions.create(
+    agent.first_conversation.compactions.create(
         run=run, first=1, last=1, tokens_before=9, tokens_after=3, summary="A riddle told before"
     )
-    Agent.objects.filter(pk=agent.pk).update(context_from=2)
+    agent.conversations.update(context_from=2)
     address = f"/agents/agent-{agent.pk}/export"
     assert json.dumps(api.get(address)).count("riddle") > 2
     file = api.get(f"{address}?scrub_messages=true")

@@ -158,7 +158,13 @@ def test_an_agent_that_forgets_also_forgets_the_summary_of_an_earlier_message(
     api.post(f"{path}/messages", {"input": "Task 1"})
     agent, run = Agent.objects.get(), Run.objects.get()
     Compaction.objects.create(
-        agent=agent, run=run, first=1, last=1, tokens_before=9, tokens_after=1, summary="SECRET"
+        conversation_id=agent.pk,
+        run=run,
+        first=1,
+        last=1,
+        tokens_before=9,
+        tokens_after=1,
+        summary="SECRET",
     )
     api.post(f"{path}/messages", {"input": "Task 2"})
     assert "SECRET" not in str(model_at_once.requests[-1])

@@ -6,9 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from agents.api import searching
-from agents.models import Agent
+from agents.memory.classes import ChatMemory
+from agents.models import Agent, Message
 from tests.support.api_client import Api, chat, kinds, say
 from tests.support.fake_openai import FakeOpenAI
+from tests.support.stored import of
 
 # -- lists -----------------------------------------------------------------------------------------
 
@@ -70,9 +72,9 @@ def test_all_agents_are_searched_however_many(
     agents = [api.post("/agents/", {"name": text})["id"] for text in said]
     for agent_id, content in zip(agents, said, strict=True):
         agent = Agent.objects.get(pk=agent_id.removeprefix("agent-"))
-        agent.messages.create(role="user", content=content, number=1)
-    other = Agent.objects.create(owner=bob, name="Other")
-    other.messages.create(role="user", content="A zebra of mine", number=1)
+        Message.objects.create(**of(agent), role="user", content=content, number=1)
+    other = Agent.create(bob, "Other", ChatMemory())
+    Message.objects.create(**of(other), role="user", content="A zebra of mine", number=1)
 
     def found(query: str) -> list[str]:
         return [each["content"] for each in api.post("/messages/search", {"query": query})]

@@ -7,6 +7,7 @@ from agents.api.schemas.messages import MessageOptions
 from agents.models import Agent, Run
 from tests.support.api_client import Api, kinds, say
 from tests.support.fake_openai import FakeOpenAI, calls, text_and_calls
+from tests.support.stored import of
 
 # -- streams ---------------------------------------------------------------------------------------
 
@@ -49,10 +50,17 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
     from agents.runs.loop import begin_step, complete, record_deltas
     from agents.runs.work import Work
 
-    run = Run(agent=agent, key="k", text="Hi", status=Run.Status.RUNNING, attempt=1)
+    run = Run(
+        **of(agent),
+        key="k",
+        text="Hi",
+        status=Run.Status.RUNNING,
+        attempt=1,
+    )
+    run.conversation = agent.first_conversation
     run.save()
     run.step_list, run.compaction_list, run.message_list = [], [], []
-    context = compile_context(agent)
+    context = compile_context(agent.first_conversation)
     work = Work(run)
     _, message = begin_step(work, default_endpoint(), "m", context, context.body("m"))
     follower = run_stream.Follower(run, MessageOptions(), tokens=True)

@@ -13,6 +13,10 @@ def test_a_run_without_steps_leaves_the_gauge_of_the_last_step(
 ) -> None:
     model.script(text("Hello.", usage=(1234, 5)))
     ask()
-    Run.start(agent, "Compact now", "k", Run.Kind.COMPACTION).end(Run.Reason.COMPACTED)
+    agent.first_conversation.start("Compact now", "k", Run.Kind.COMPACTION).end(
+        Run.Reason.COMPACTED
+    )
     event = agent.events.filter(kind=Event.Kind.STEP_CHANGED).latest("seq")
-    assert "1,234 of 32,000 tokens" in fragments.render(agent, event.kind, event.data)
+    assert "1,234 of 32,000 tokens" in fragments.render(
+        agent.first_conversation, event.kind, event.data
+    )

@@ -76,7 +76,9 @@ def test_what_left_the_context_is_summed_up(pupil: Agent) -> None:
     pupil.refresh_from_db()
     run = pupil.send("Next", "compaction")
     run.acquire()
-    compact(run, compile_context(pupil), *resolve(pupil.model), all_but_last=True)
+    compact(
+        run, compile_context(pupil.first_conversation), *resolve(pupil.model), all_but_last=True
+    )
     summary = Compaction.objects.get()
     assert summary.written_by == "model"
     assert summary.summary == "The person said:\n- “I saw a heron by the old mill”"
@@ -86,9 +88,12 @@ def test_it_reflects(pupil: Agent) -> None:
     human = pupil.block("human")
     assert human
     human.append("Likes cherry pie\nLikes cherry pies", by=Editor.person(pupil.owner))
-    assert finish(reflect(pupil)) == "I put the block “human” in order."
+    assert finish(reflect(pupil.first_conversation)) == "I put the block “human” in order."
     assert block(pupil) == "Name: Bob\nLikes cherry pies"
-    assert finish(reflect(pupil)) == "My memory is in order: nothing had to be changed."
+    assert (
+        finish(reflect(pupil.first_conversation))
+        == "My memory is in order: nothing had to be changed."
+    )
 
 
 def test_a_refusal_by_the_person_is_told(pupil: Agent) -> None:

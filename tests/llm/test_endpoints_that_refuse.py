@@ -19,6 +19,7 @@ from tests.support.endpoints.servers import (
     QWEN,
 )
 from tests.support.endpoints.talk import Talk
+from tests.support.stored import of
 
 APPEND = "core_memory_append"
 PIE = {"label": "human", "content": "Likes pie"}
@@ -144,7 +145,7 @@ def imported(agent: Agent) -> None:
         {"role": "system", "content": "Be brief."},
     ]
     for number, message in enumerate(strange, 1):
-        Message.objects.create(agent=agent, number=number, **message)
+        Message.objects.create(**of(agent), number=number, **message)
     Agent.objects.filter(pk=agent.pk).update(message_count=len(strange))
     agent.refresh_from_db()
 

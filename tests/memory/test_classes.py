@@ -26,6 +26,7 @@ from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Run, S
 from agents.text.core_memory import TAGS_TEMPLATE
 from agents.tools import Caller, ToolError, of_agent
 from agents.tools.memory_methods import method_tools
+from tests.support.stored import of
 
 
 class Diary(ChatMemory):
@@ -86,7 +87,7 @@ def agent(alice: User) -> Agent:
 
 
 def calling(agent: Agent) -> Caller:
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=Run.Status.RUNNING)
     return Caller(agent, Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call-1")
 
 

@@ -31,7 +31,7 @@ def small(agent: Agent) -> Agent:
 
 def test_the_oldest_whole_exchanges_leave_until_it_is_roomy(small: Agent) -> None:
     talk(small, 26)
-    context = compile_context(small)
+    context = compile_context(small.first_conversation)
     assert compaction.is_full(context)
     gone = leaving(context)
     assert len(gone) % 2 == 0
@@ -46,9 +46,9 @@ def test_the_last_exchange_never_leaves_and_no_call_is_cut_from_its_return(small
     call = {"id": "a", "name": "find", "arguments": "{}"}
     add_message(small, "assistant", "", tool_calls=[call])
     add_message(small, "tool", "Found.", tool_call_id="a")
-    gone = leaving(compile_context(small))
+    gone = leaving(compile_context(small.first_conversation))
     assert len(gone) == 6
-    assert leaving(compile_context(small), all_but_last=True) == gone
+    assert leaving(compile_context(small.first_conversation), all_but_last=True) == gone
 
 
 @pytest.mark.parametrize("name", ["fake-model", "mistral-fake"])
@@ -72,7 +72,9 @@ def test_a_run_that_fills_the_window_by_itself_lets_its_oldest_steps_go(
         request = sent_requests.sent(step)
         assert request
         assert (request.body, request.proven) == (raw, True)
-    kept = Message.objects.filter(agent=small, number__gte=Agent.objects.get().context_from)
+    kept = Message.objects.filter(
+        agent=small, number__gte=Agent.objects.get().first_conversation.context_from
+    )
     assert kept.order_by("number")[0].role == "assistant"
 
 
@@ -86,7 +88,7 @@ def test_a_long_summary_does_not_fill_a_small_window(
     assert len(summary) <= 0.1 * 4000 * 5
     Compaction.objects.update(summary="They spoke at length. " * 900)
     small.refresh_from_db()
-    context = compile_context(small)
+    context = compile_context(small.first_conversation)
     assert not compaction.is_full(context)
     assert len(context.summary) <= context.longest_summary
 
@@ -237,7 +239,12 @@ def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: 
     run.acquire()
     run.stop()
     with pytest.raises(RunStopped):
-        compact(run, compile_context(small), Endpoint("x", model.base_url, "k"), "fake-model")
+        compact(
+            run,
+            compile_context(small.first_conversation),
+            Endpoint("x", model.base_url, "k"),
+            "fake-model",
+        )
     assert not Compaction.objects.exists()
 
 
@@ -245,7 +252,7 @@ def test_with_only_one_exchange_there_is_nothing_to_make_room_of(
     agent: Agent, model: FakeOpenAI
 ) -> None:
     add_message(agent, "user", "Hello")
-    run = Run.start(agent, "Compact now", "k", Run.Kind.COMPACTION)
+    run = agent.first_conversation.start("Compact now", "k", Run.Kind.COMPACTION)
     loop.run_agent(run.pk)
     run.refresh_from_db()
     assert (run.status, run.reason) == ("done", "no_room")

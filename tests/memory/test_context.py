@@ -25,7 +25,7 @@ COMPILED = (
 
 
 def messages_of(agent: Agent) -> list[dict[str, Any]]:
-    body: dict[str, Any] = json.loads(compile_context(agent).body("m"))
+    body: dict[str, Any] = json.loads(compile_context(agent.first_conversation).body("m"))
     return list(body["messages"])
 
 

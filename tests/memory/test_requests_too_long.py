@@ -20,6 +20,7 @@ from tests.support.endpoints.servers import (
     vllm,
 )
 from tests.support.endpoints.talk import Talk
+from tests.support.stored import of
 
 WINDOW = 6_000  # tokens
 PER_TOKEN = 4  # bytes
@@ -114,8 +115,13 @@ def server_that_says(said: Words) -> Server:
 def remember_much(agent: Agent) -> None:
     for number in range(1, 2 * EXCHANGES, 2):
         words = f"Number {number}: " + "word " * 200
-        Message.objects.create(agent=agent, number=number, role="user", content=words)
-        Message.objects.create(agent=agent, number=number + 1, role="assistant", content=words)
+        Message.objects.create(**of(agent), number=number, role="user", content=words)
+        Message.objects.create(
+            **of(agent),
+            number=number + 1,
+            role="assistant",
+            content=words,
+        )
     Agent.objects.filter(pk=agent.pk).update(message_count=2 * EXCHANGES)
     agent.refresh_from_db()
 
@@ -129,7 +135,7 @@ def test_what_is_too_long_is_made_shorter_and_sent_again(
     at.default = text("A summary, or an answer.")
     assert talk("Where were we?") == "A summary, or an answer."
     assert at.refused
-    assert Compaction.objects.filter(agent=agent).exists()
+    assert Compaction.objects.filter(conversation=agent.pk).exists()
     assert len(at.refused) <= 2, "it was asked again and again"
     if said.names_window:
         step = talk.run.steps.last()

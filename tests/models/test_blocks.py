@@ -20,13 +20,13 @@ from agents.models import (
     Step,
 )
 from tests.conftest import edit_of
-from tests.support.stored import kinds, stored
+from tests.support.stored import kinds, of, stored
 
 
 @pytest.fixture
 def in_step(agent: Agent) -> Editor:
     """The agent, in a step of its own."""
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=Run.Status.RUNNING)
     return Editor.agent(Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call-1")
 
 

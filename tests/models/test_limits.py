@@ -24,6 +24,7 @@ from agents.tools.custom import sandbox
 from agents.tools.custom.sandbox import Limits
 from agents.tools.dry_run import one_at_a_time
 from tests.support.api_client import Api
+from tests.support.stored import of
 
 
 @pytest.fixture(autouse=True)
@@ -68,12 +69,14 @@ def test_a_page_is_told_that_the_queue_is_full(full: Agent, web: Client) -> None
 
 
 def test_of_reflections_one_waits_and_none_breaks_off_the_run_that_ends(full: Agent) -> None:
-    first = reflect(full)
-    assert reflect(full) == first
+    first = reflect(full.first_conversation)
+    assert reflect(full.first_conversation) == first
     full.reflect_every = 1
     first.delete()
     Run.objects.filter(key="goes on").update(status=Run.Status.DONE)
-    assert reflect_if_due(full) is not None
+    ended = Run.objects.get(key="goes on")
+    ended.agent = full
+    assert reflect_if_due(ended) is not None
 
 
 # -- agents ----------------------------------------------------------------------------------------
@@ -99,7 +102,7 @@ def test_a_person_has_so_many_agents_and_no_more(enough: Agent, alice: User, bob
 
 
 def test_a_fork_is_one_more_agent(enough: Agent, alice: User, settings: Settings) -> None:
-    run = Run.objects.create(agent=enough, key="k", text="Hello", status=Run.Status.DONE)
+    run = Run.objects.create(**of(enough), key="k", text="Hello", status=Run.Status.DONE)
     step = Step.objects.create(run=run, number=1, model="m", endpoint="e")
     with pytest.raises(LimitReached):
         fork(step, "Fork", alice)

@@ -107,7 +107,8 @@ def test_a_message_that_is_refused_without_a_socket_comes_back_to_be_sent_again(
     page = web.post(send, {"text": "x" * 100_001})
     assert page.status_code == 422
     assert "x" * 100_001 in page.content.decode()
-    assert f'action="{send}"' in page.content.decode()
+    again = reverse("message_send", args=[agent.pk, agent.pk])
+    assert f'action="{again}"' in page.content.decode()
 
 
 # -- behind TLS ------------------------------------------------------------------------------------

@@ -9,17 +9,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import Agent, Run
+from agents.models import Agent, Conversation
 
 pytestmark = pytest.mark.sqlite_only
 
 
-@pytest.mark.parametrize("read", [Run.last_end, Agent.last_run])
+@pytest.mark.parametrize("read", [Conversation.last_end, Conversation.last_run])
 def test_the_newest_run_is_found_without_reading_or_sorting_the_others(
-    agent: Agent, read: Callable[[Agent], Any]
+    agent: Agent, read: Callable[[Conversation], Any]
 ) -> None:
+    conversation = agent.first_conversation
     with CaptureQueriesContext(connection) as queries:
-        read(agent)
+        read(conversation)
     (query,) = queries.captured_queries
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")

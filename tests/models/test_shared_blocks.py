@@ -12,6 +12,7 @@ from django.db import connections
 
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, Block, BlockEdit, BlockShare, Editor, MemoryRefusal, Run, Step
+from tests.support.stored import of
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def other(bob: User) -> Agent:
 
 
 def in_step(agent: Agent) -> Editor:
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=Run.Status.RUNNING)
     return Editor.agent(Step.objects.create(run=run, number=1, model="m", endpoint="e"), "call")
 
 

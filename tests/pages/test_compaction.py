@@ -31,7 +31,7 @@ def test_making_room_by_hand_leaves_only_the_last_exchange(
     run = Run.objects.get()
     assert (run.kind, run.status, run.reason) == ("compaction", "done", "compacted")
     agent.refresh_from_db()
-    assert agent.context_from == 9
+    assert agent.first_conversation.context_from == 9
     assert agent.message_count == 10
     kinds = set(agent.events.values_list("kind", flat=True))
     assert Event.Kind.COMPACTED in kinds
@@ -68,7 +68,13 @@ def test_strangers_reach_no_compaction(web: Client, small: Agent, bob: User) -> 
     run = small.send("Next", "compaction")
     run.acquire()
     made = Compaction.objects.create(
-        agent=small, run=run, first=1, last=2, tokens_before=9, tokens_after=3, written_by="model"
+        conversation_id=small.pk,
+        run=run,
+        first=1,
+        last=2,
+        tokens_before=9,
+        tokens_after=3,
+        written_by="model",
     )
     web.force_login(bob)
     for address in ("messages/", "summary/"):

@@ -22,6 +22,7 @@ from agents.pages.context_chart import ContextBar
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, text
+from tests.support.stored import of
 
 
 def shown(web: Client, agent: Agent) -> str:
@@ -31,7 +32,7 @@ def shown(web: Client, agent: Agent) -> str:
 
 
 def bar(agent: Agent) -> ContextBar:
-    return bar_now(Agent.objects.get(pk=agent.pk))
+    return bar_now(Agent.objects.get(pk=agent.pk).first_conversation)
 
 
 def by_key(bar: ContextBar) -> dict[str, context_chart.BarPart]:
@@ -65,7 +66,7 @@ def test_the_blocks_shares_are_core_memorys_size(agent: Agent) -> None:
     for label, value in (("日本", "ü" * 99), ("empty", "")):
         block = Block.objects.create(owner=agent.owner, label=label, value=value)
         agent.attach(block)
-    context = compile_context(agent)
+    context = compile_context(agent.first_conversation)
     whole = next(part.size for part in sections(context) if part.kind == "core_memory")
     for template in (TAGS_TEMPLATE, JSON_TEMPLATE, "{{ memory.human.value }}{{ memory.empty }}"):
         found = context_chart.context_bar(context, list(context.blocks), template, "m")
@@ -87,7 +88,9 @@ def test_the_numbers_agree_with_what_the_endpoint_reports(
         ask(words)
         step = Step.objects.order_by("-pk")[0]
         assert step.prompt_tokens
-        asked = compile_context(Agent.objects.get(pk=agent.pk)).tokens(len(words) + 40)
+        asked = compile_context(Agent.objects.get(pk=agent.pk).first_conversation).tokens(
+            len(words) + 40
+        )
         assert (before + asked) / step.prompt_tokens == pytest.approx(1, abs=0.05)
 
 
@@ -171,17 +174,17 @@ def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(
     ask("Hello")
     Step.objects.update(model="told-before", window=12_345)
     settings.MODEL = ""
-    context, model = context_now(agent)
+    context, model = context_now(agent.first_conversation)
     assert (model, context.window) == ("told-before", 12_345)
     agent.model = "gpt-4o"
-    context, model = context_now(agent)
+    context, model = context_now(agent.first_conversation)
     assert (model, context.window) == ("gpt-4o", 128_000)
 
 
 def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
     first = {"tool_name": "core_memory_append", "type": "run_first"}
     agent.configure(tool_rules=[first])
-    context, _ = context_now(agent)
+    context, _ = context_now(agent.first_conversation)
     assert [tool["function"]["name"] for tool in json.loads(context.tools)] == [
         "core_memory_append"
     ]
@@ -192,7 +195,13 @@ def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
 
 
 def steps_made(agent: Agent, count: int, **fields: Any) -> list[Step]:
-    run = Run.objects.create(agent=agent, key="many", text="Many", status="done", reason="end_turn")
+    run = Run.objects.create(
+        **of(agent),
+        key="many",
+        text="Many",
+        status="done",
+        reason="end_turn",
+    )
     made = [
         Step(
             run=run,
@@ -209,7 +218,7 @@ def steps_made(agent: Agent, count: int, **fields: Any) -> list[Step]:
 
 def test_there_is_no_chart_before_the_first_step(agent: Agent, web: Client) -> None:
     assert "will be drawn here" in shown(web, agent)
-    assert context_chart.chart(agent) is None
+    assert context_chart.chart(agent.first_conversation) is None
 
 
 def test_each_bar_leads_to_its_step(agent: Agent, web: Client) -> None:
@@ -222,7 +231,7 @@ def test_each_bar_leads_to_its_step(agent: Agent, web: Client) -> None:
 
 def test_the_newest_two_hundred_steps_are_drawn(agent: Agent, web: Client) -> None:
     made = steps_made(agent, 230)
-    chart = context_chart.chart(agent)
+    chart = context_chart.chart(agent.first_conversation)
     assert chart
     assert [bar.step for bar in chart.bars] == [step.pk for step in made[30:]]
     assert (chart.bars[0].number, chart.bars[-1].number) == (31, 230)
@@ -233,7 +242,7 @@ def test_the_newest_two_hundred_steps_are_drawn(agent: Agent, web: Client) -> No
 def test_the_window_is_drawn_as_it_was_at_each_step(agent: Agent) -> None:
     made = steps_made(agent, 4)
     Step.objects.filter(pk__in=[step.pk for step in made[2:]]).update(window=2000)
-    chart = context_chart.chart(agent)
+    chart = context_chart.chart(agent.first_conversation)
     assert chart
     assert [(level.tokens, level.window, level.full) for level in chart.levels] == [
         (1000, 50, 42.5),

@@ -16,6 +16,7 @@ from agents.api.run_stream import Follower
 from agents.api.schemas.messages import MessageOptions
 from agents.models import Agent, Message, Run
 from tests.support.api_client import Api
+from tests.support.stored import of
 from tests.support.visitor import PASSWORD
 
 NEW = "another long and winding road"
@@ -120,9 +121,9 @@ def test_a_token_of_whom_the_database_alone_disabled_lets_nobody_in(
 
 
 def test_a_stream_that_goes_on_ends_when_its_person_is_disabled(alice: User, agent: Agent) -> None:
-    run = Run.objects.create(agent=agent, key="k", text="Hi", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hi", status=Run.Status.RUNNING)
     follower = Follower(run, MessageOptions())
     assert (follower.more(), follower.ended) == ([], False)
-    Message.objects.create(agent=agent, run=run, role="assistant", content="Secret", number=1)
+    Message.objects.create(**of(agent), run=run, role="assistant", content="Secret", number=1)
     User.objects.update(is_active=False)
     assert (follower.more(), follower.ended) == ([], True)

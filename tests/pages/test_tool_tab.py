@@ -93,7 +93,9 @@ def test_calls_are_counted_also_those_that_failed(
 def test_only_the_newest_messages_are_read_to_count(web: Client, agent: Agent) -> None:
     call = {"id": "1", "name": "core_memory_append", "arguments": "{}"}
     for number in (1, COUNTED, COUNTED + 1):
-        agent.messages.create(number=number, role="assistant", tool_calls=[call])
+        agent.messages.create(
+            conversation_id=agent.pk, number=number, role="assistant", tool_calls=[call]
+        )
     Agent.objects.filter(pk=agent.pk).update(message_count=COUNTED + 1)
     shown = tab(web, agent)
     assert "called 2 times" in words_of(card(shown, "core_memory_append"))

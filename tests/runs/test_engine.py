@@ -15,6 +15,7 @@ from agents.models import Agent, Approval, Message, Run, Step
 from agents.runs import engine
 from agents.runs.loop import run_agent
 from tests.support.fake_openai import FakeOpenAI
+from tests.support.stored import of
 
 Status = Run.Status
 CALLS = [{"id": "call_1", "name": "core_memory_append", "arguments": "{"}]
@@ -54,8 +55,14 @@ def test_a_run_is_taken_up_whatever_state_its_rows_were_left_in(
     stepped: tuple[str, str | None],
     job: str,
 ) -> None:
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=status, stop_requested=stop)
-    behind = Run.objects.create(agent=agent, key="behind", text="And this?")
+    run = Run.objects.create(
+        **of(agent),
+        key="k",
+        text="Hello",
+        status=status,
+        stop_requested=stop,
+    )
+    behind = Run.objects.create(**of(agent), key="behind", text="And this?")
     if seen == "long ago":
         Run.objects.filter(pk=run.pk).update(seen_at=timezone.now() - timedelta(hours=1))
     leave(run, *stepped)
@@ -94,12 +101,23 @@ def leave(run: Run, step: str, approval: str | None) -> None:
     said = Message.Status.DRAFT if step == "streaming" else Message.Status.COMPLETE
     calls = [] if step == "streaming" else CALLS
     number = run.agent.record(messages=2)
-    message = Message(agent=run.agent, run=run, step=row, number=number - 1, role="assistant")
+    message = Message(
+        **of(run.agent),
+        run=run,
+        step=row,
+        number=number - 1,
+        role="assistant",
+    )
     message.status, message.tool_calls = said, calls
     message.save()
     if step == "returned":
         Message.objects.create(
-            agent=run.agent, run=run, step=row, number=number, role="tool", tool_call_id="call_1"
+            **of(run.agent),
+            run=run,
+            step=row,
+            number=number,
+            role="tool",
+            tool_call_id="call_1",
         )
     if approval:
         Approval.objects.create(
@@ -150,7 +168,7 @@ def test_a_run_that_is_being_executed_is_left_alone(agent: Agent, handed: list[i
 def test_a_message_of_a_deleted_agent_waits_until_it_is_restored(
     agent: Agent, handed: list[int]
 ) -> None:
-    run = Run.objects.create(agent=agent, key="k", text="Hello")
+    run = Run.objects.create(**of(agent), key="k", text="Hello")
     agent.trash()
     assert engine.take_up() == 0
     agent.restore()

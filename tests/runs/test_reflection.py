@@ -41,7 +41,7 @@ def test_a_reflection_sees_the_conversation_and_has_memory_tools_only(
 ) -> None:
     ask("Hello")
     model.script(calls(RETHINK), text("Shortened it."))
-    run = execute(reflect(agent))
+    run = execute(reflect(agent.first_conversation))
     assert (run.status, run.kind, human()) == ("done", "reflection", "Bob")
     asked = model.requests[-1]
     assert {t["function"]["name"] for t in asked["tools"]} == set(EDITING)
@@ -54,7 +54,7 @@ def test_what_is_said_in_a_reflection_is_no_part_of_the_conversation(
 ) -> None:
     ask("Hello")
     model.script(calls(RETHINK), text("Shortened it."), text("Hi."))
-    execute(reflect(agent))
+    execute(reflect(agent.first_conversation))
     ask("And now?")
     sent = json.dumps(model.requests[-1]["messages"])
     assert "time to reflect" not in sent
@@ -70,7 +70,7 @@ def test_an_agent_that_speaks_by_tool_reflects_in_plain_text(
 ) -> None:
     agent.configure(tools=["send_message", "core_memory_append"])
     model.script(calls(RETHINK), text("Shortened it."))
-    run = execute(reflect(agent))
+    run = execute(reflect(agent.first_conversation))
     assert (run.status, run.reason) == ("done", "end_turn")
     assert "request_heartbeat" not in json.dumps(model.requests[0]["tools"])
 
@@ -82,7 +82,7 @@ def test_rules_on_what_comes_first_do_not_hold_in_a_reflection(
     ends = {"type": "exit_loop", "tool_name": "memory_rethink"}
     agent.configure(tool_rules=[first, ends])
     model.script(calls(RETHINK), text("Shortened it."))
-    assert execute(reflect(agent)).status == "done"
+    assert execute(reflect(agent.first_conversation)).status == "done"
     assert human() == "Bob"
     assert len(model.requests) == 2
 

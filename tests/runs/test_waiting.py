@@ -42,7 +42,7 @@ def reading(agent: Agent, model: FakeOpenAI) -> Run:
     """A run that waits for the script that brought a tool along."""
     model.script(calls(READ), text("Done."))
     tools = [{"name": "read_file", "description": "Read a file.", "parameters": None}]
-    return go_on(Run.start(agent, "What do my notes say?", "key", client_tools=tools))
+    return go_on(agent.first_conversation.start("What do my notes say?", "key", client_tools=tools))
 
 
 @pytest.mark.parametrize("how", ["returned", "failed"])

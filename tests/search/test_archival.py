@@ -82,7 +82,7 @@ def test_every_change_is_in_the_log_and_drawn(agent: Agent, by: Editor) -> None:
         {"passage": passage.pk},
     ]  # fmt: skip
     agent.passage_count = 1_234
-    drawn = fragments.render(agent, events[0].kind, events[0].data)
+    drawn = fragments.render(agent.first_conversation, events[0].kind, events[0].data)
     assert 'hx-target="#archival-count"' in drawn
     assert "1,234" in drawn
 

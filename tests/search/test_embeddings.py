@@ -28,6 +28,7 @@ from agents.search.scope import Messages, Passages
 from tests.support.fake_openai import FakeOpenAI, refuse_connection
 from tests.support.openai_answers import Refusal
 from tests.support.searching import BY, best_match, make_vectors
+from tests.support.stored import of
 
 pytestmark = pytest.mark.usefixtures("embedding")
 
@@ -74,7 +75,7 @@ def test_what_was_said_is_found_by_its_meaning(agent: Agent) -> None:
         {"role": "user", "content": "physician", "status": "broken"},
     ]
     for number, line in enumerate(lines):
-        Message.objects.create(agent=agent, number=number, **line)
+        Message.objects.create(**of(agent), number=number, **line)
     make_vectors()
     assert MessageVector.objects.count() == 3
     assert make_vectors() == 0

@@ -17,6 +17,7 @@ from agents.search import index
 from agents.search.hybrid import search
 from agents.search.scope import Messages
 from tests.support.searching import BY, HOSTILE, TEXTS, found
+from tests.support.stored import of
 
 ADDED = """
     INSERT INTO agents_passage (agent_id, text, tags, editor_kind, editor_name, created_at,
@@ -39,7 +40,7 @@ def test_writes_in_bulk_are_indexed(agent: Agent, passages: dict[str, Passage]) 
 
 
 def test_a_message_is_found_when_it_is_complete(agent: Agent) -> None:
-    draft = Message.objects.create(agent=agent, number=1, role="assistant", status="draft")
+    draft = Message.objects.create(**of(agent), number=1, role="assistant", status="draft")
     Message.objects.filter(pk=draft.pk).update(content="Unfinished marmalade")
 
     def seen() -> int:
@@ -60,7 +61,11 @@ def test_what_was_said_by_send_message_is_indexed(agent: Agent) -> None:
     for number, arguments in enumerate(['{"message": "I like marmalade"}', "{no JSON marmalade"]):
         call = {"id": "1", "name": "send_message", "arguments": arguments}
         Message.objects.create(
-            agent=agent, number=number, role="assistant", content="", tool_calls=[call]
+            **of(agent),
+            number=number,
+            role="assistant",
+            content="",
+            tool_calls=[call],
         )
     rows = search(Messages(agent), "marmalade", 10).rows
     assert [Messages.text(row) for row, _ in rows] == ["I like marmalade"]
@@ -95,7 +100,7 @@ def test_triggers_that_went_with_a_table_come_back(agent: Agent) -> None:
 
 def test_rows_from_before_the_index_are_indexed(agent: Agent) -> None:
     Passage.insert(agent, "Marmalade", tags=["food"], by=BY)
-    Message.objects.create(agent=agent, number=1, role="user", content="More marmalade")
+    Message.objects.create(**of(agent), number=1, role="user", content="More marmalade")
     connection.check_constraints()
     index.uninstall(connection)
     index.install(connection)
@@ -173,7 +178,7 @@ def test_a_change_that_leaves_the_terms_as_they_are_needs_no_second_look(agent: 
     passage.text = "MARMALADE"
     passage.save(update_fields=["text"])
     call = {"id": "1", "name": "x", "arguments": "{}"}
-    draft = Message.objects.create(agent=agent, number=1, role="assistant", status="draft")
+    draft = Message.objects.create(**of(agent), number=1, role="assistant", status="draft")
     draft.status, draft.tool_calls = "complete", [call]
     draft.update("content", "tool_calls", "status")
     assert make_all_terms() == 0
@@ -182,7 +187,7 @@ def test_a_change_that_leaves_the_terms_as_they_are_needs_no_second_look(agent: 
 
 def test_terms_are_not_read_with_their_row(agent: Agent) -> None:
     Passage.insert(agent, "Marmalade", by=BY)
-    Message.objects.create(agent=agent, number=1, role="user", content="Marmalade")
+    Message.objects.create(**of(agent), number=1, role="user", content="Marmalade")
     rows = [Passage.objects.get(), agent.messages.get(), *prepared_sql.read(Message, "")]
     assert [row.get_deferred_fields() for row in rows] == [{"search"}] * 3
 
@@ -191,7 +196,7 @@ def test_an_index_made_by_other_rules_is_made_anew(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Passage.insert(agent, "Marmalade", by=BY)
-    Message.objects.create(agent=agent, number=1, role="user", content="More marmalade")
+    Message.objects.create(**of(agent), number=1, role="user", content="More marmalade")
     connection.check_constraints()
     monkeypatch.setattr(index, "VERSION", "of_before")
     monkeypatch.setattr(searchable, "terms", lambda text: [word[::-1] for word in text.split()])

@@ -14,13 +14,14 @@ from agents.memory.classes import ChatMemory
 from agents.models import Agent, Message
 from agents.tools import ToolError, results
 from tests.support.searching import Call, texts
+from tests.support.stored import of
 
 
 def said(agent: Agent, *lines: str, days_ago: int = 0, role: str = "user") -> None:
     """Messages of some earlier time."""
     for line in lines:
         number = agent.record(messages=1)
-        message = Message.objects.create(agent=agent, number=number, role=role, content=line)
+        message = Message.objects.create(**of(agent), number=number, role=role, content=line)
         past = timezone.now() - timedelta(days=days_ago)
         Message.objects.filter(pk=message.pk).update(created_at=past)
 
@@ -28,7 +29,7 @@ def said(agent: Agent, *lines: str, days_ago: int = 0, role: str = "user") -> No
 def test_what_was_said_is_found_also_out_of_context(agent: Agent, call: Call) -> None:
     said(agent, "My sister lives in Riga")
     said(agent, "Riga is a fine city", role="assistant")
-    Agent.objects.filter(pk=agent.pk).update(context_from=1000)
+    agent.conversations.update(context_from=1000)
     returned = call("conversation_search", query="Riga")
     assert set(texts(returned)) == {"My sister lives in Riga", "Riga is a fine city"}
     assert {result["role"] for result in json.loads(returned)["results"]} == {"user", "assistant"}

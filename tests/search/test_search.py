@@ -17,6 +17,7 @@ from agents.search import lexical, postings, words
 from agents.search.hybrid import search
 from agents.search.scope import Messages, Passages
 from tests.support.searching import BY, HOSTILE, TEXTS, found
+from tests.support.stored import of
 from tests.support.work import calls_of
 
 # -- what is found ---------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def talk(agent: Agent, *lines: str, minutes: int = 1) -> None:
     """Lines of a person and the agent in turn, so many minutes apart."""
     for number, line in enumerate(lines, agent.record(messages=len(lines)) - len(lines) + 1):
         role = ("user", "assistant")[number % 2]
-        message = Message.objects.create(agent=agent, number=number, role=role, content=line)
+        message = Message.objects.create(**of(agent), number=number, role=role, content=line)
         then = timezone.now() + timedelta(minutes=number * minutes)
         Message.objects.filter(pk=message.pk).update(created_at=then)
 
@@ -167,7 +168,12 @@ def test_neighbours_are_counted_past_tool_calls(agent: Agent) -> None:
     talk(agent, "Where do the siblings live now?")
     call = {"id": "1", "name": "x", "arguments": "{}"}
     for role, extra in (("assistant", {"tool_calls": [call]}), ("tool", {"content": "Nothing"})):
-        Message.objects.create(agent=agent, number=agent.record(messages=1), role=role, **extra)
+        Message.objects.create(
+            **of(agent),
+            number=agent.record(messages=1),
+            role=role,
+            **extra,
+        )
     talk(agent, "In Riga")
     assert recalled(agent, "What town do siblings live in?")[1:] == ["In Riga"]
 

@@ -10,7 +10,8 @@ from django.apps import apps
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from agents.models import Agent, Approval, Compaction, Editor, Passage, Run, Step
+from agents.models import Agent, Approval, Compaction, Conversation, Editor, Passage, Run, Step
+from tests.support.stored import of
 
 
 def ids_of(agent: Agent) -> dict[str, Any]:
@@ -18,15 +19,18 @@ def ids_of(agent: Agent) -> dict[str, Any]:
     block = agent.core_memory()[-1]
     edit = block.append("Likes pie", by=Editor.person(agent.owner))
     assert edit is not None
-    failed = Run.objects.create(agent=agent, key="failed", text="Hello", status=Run.Status.FAILED)
-    Run.objects.create(agent=agent, key="queued", text="Still there?")
+    failed = Run.objects.create(**of(agent), key="failed", text="Hello", status=Run.Status.FAILED)
+    Run.objects.create(**of(agent), key="queued", text="Still there?")
     step = Step.objects.create(run=failed, number=1, model="m", endpoint="e", status="failed")
     sizes = {"first": 1, "last": 2, "tokens_before": 9, "tokens_after": 3}
-    made = Compaction.objects.create(agent=agent, run=failed, written_by="model", **sizes)
+    made = Compaction.objects.create(
+        conversation_id=agent.pk, run=failed, written_by="model", **sizes
+    )
     asked = Approval.objects.create(step=step, tool_call_id="c", why="w", expires_at=timezone.now())
     passage = Passage.insert(agent, "Likes pie", by=Editor.person(agent.owner))
     return {
         "agent_id": agent.pk,
+        "conversation_id": Conversation.create(agent).pk,
         "block_id": block.pk,
         "edit_id": edit.pk,
         "run_id": failed.pk,
@@ -46,6 +50,7 @@ def ids_of_nothing() -> dict[str, Any]:
     nothing: dict[str, Any] = dict.fromkeys([*rows, "passage_id"], 999_999)
     return nothing | {
         "agent_id": uuid4(),
+        "conversation_id": uuid4(),
         "block_id": uuid4(),
         "number": 1,
         "version": 0,

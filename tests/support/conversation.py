@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agents.models import Agent, Message
+from tests.support.stored import of
 
 
 def add_message(agent: Agent, role: str, content: str = "", **more: object) -> Message:
@@ -10,7 +11,11 @@ def add_message(agent: Agent, role: str, content: str = "", **more: object) -> M
     agent.message_count += 1
     agent.save()
     return Message.objects.create(
-        agent=agent, role=role, content=content, number=agent.message_count, **more
+        **of(agent),
+        role=role,
+        content=content,
+        number=agent.message_count,
+        **more,
     )
 
 

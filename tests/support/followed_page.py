@@ -12,6 +12,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from agents.live.consumer import PageConsumer
 from agents.models import Agent, Editor, Event, Message
+from tests.support.stored import of
 
 PATIENCE = 20.0  # seconds; a frame that is due comes at once, unless the machine is busy
 SILENCE = 0.1  # seconds in which a frame that should not come would have come
@@ -90,7 +91,7 @@ def edit(agent: Agent, value: str) -> int:
 
 def fill(agent: Agent, events: int, size: int = 0) -> int:
     """Put pieces of a draft into the log; the number of the last."""
-    draft = Message.objects.create(agent=agent, number=10_000, role="assistant", status="draft")
+    draft = Message.objects.create(**of(agent), number=10_000, role="assistant", status="draft")
     data = {"message": draft.pk, "field": "content", "text": "x" * size}
     agent.record(*(Event(kind=Event.Kind.TEXT, draft=draft, data=data) for _ in range(events)))
     return last_seq(agent)

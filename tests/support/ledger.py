@@ -11,11 +11,17 @@ from django.urls import reverse
 from agents.ledger.blame import blame
 from agents.models import Agent, Block, BlockEdit, Editor, Run, Step
 from tests.conftest import edit_of
+from tests.support.stored import of
 
 
 def step_of(agent: Agent, number: int = 1) -> Step:
     """A step of a run of its own."""
-    run = Run.objects.create(agent=agent, key=f"k{number}", text="Hello", status=Run.Status.DONE)
+    run = Run.objects.create(
+        **of(agent),
+        key=f"k{number}",
+        text="Hello",
+        status=Run.Status.DONE,
+    )
     return Step.objects.create(run=run, number=number, model="m", endpoint="e")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agents.models import (
     Agent,
     Block,
+    Conversation,
 )
 
 
@@ -14,3 +17,9 @@ def stored(block: Block) -> Block:
 
 def kinds(agent: Agent) -> list[str]:
     return list(agent.events.order_by("seq").values_list("kind", flat=True))
+
+
+def of(agent: Agent) -> dict[str, Any]:
+    """The fields of a row of an agent's first conversation, which is made if it is not there."""
+    Conversation.objects.get_or_create(pk=agent.pk, agent=agent)
+    return {"agent": agent, "conversation_id": agent.pk}

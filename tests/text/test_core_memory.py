@@ -232,7 +232,7 @@ def guest(bobs: Agent, team: Block, bob: User) -> Agent:
 
 def said(agent: Agent, template: str = "") -> str:
     agent.prompt_template = template
-    return compile_context(agent).core_memory
+    return compile_context(agent.first_conversation).core_memory
 
 
 def test_a_shared_block_says_whose_it_is_and_cannot_speak_as_the_persona(guest: Agent) -> None:

@@ -10,6 +10,7 @@ from agents import tools
 from agents.models import Agent, Block, MemoryRefusal, Run, Step
 from agents.text.similar_lines import new_similar_lines, similar_lines
 from agents.tools import Caller
+from tests.support.stored import of
 
 LINES = "Name: Bob\nCity: Riga\nLikes: pie"
 
@@ -18,7 +19,7 @@ LINES = "Name: Bob\nCity: Riga\nLikes: pie"
 def caller(agent: Agent) -> Caller:
     """The agent in a step; its `human` block has three lines."""
     Block.objects.filter(label="human").update(value=LINES)
-    run = Run.objects.create(agent=agent, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=Run.Status.RUNNING)
     step = Step.objects.create(run=run, number=1, model="m", endpoint="e")
     return Caller(agent, step, "call-1")
 

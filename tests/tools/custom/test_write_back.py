@@ -21,6 +21,7 @@ from agents.models import (
 from agents.tools import Caller, ToolError
 from agents.tools.custom import WriteConflict, from_row
 from tests.support.custom_tools import PUSH, tool, tried, value
+from tests.support.stored import of
 
 
 def test_a_call_that_was_only_prepared_has_changed_nothing(caller: Caller) -> None:
@@ -164,7 +165,7 @@ def test_calls_that_write_to_several_shared_blocks_do_not_wait_for_each_other_fo
     )
     dot = tool(first.owner, body)
     steps = [caller]
-    run = Run.objects.create(agent=second, key="k", text="Hello", status=Run.Status.RUNNING)
+    run = Run.objects.create(**of(second), key="k", text="Hello", status=Run.Status.RUNNING)
     step = Step.objects.create(run=run, number=1, model="m", endpoint="e")
     steps.append(Caller(second, step, "call-2"))
     failures: list[Exception] = []

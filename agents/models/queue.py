@@ -1,0 +1,161 @@
+"""Queue: how a conversation accepts messages: one run at a time goes on, the others wait."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from agents.text.excerpts import first_words
+
+from .event import Event, advance
+from .limits import check_queue
+from .message import Message, checked, storable
+from .prepared_sql import PreparedRow, read, values
+from .prepared_sql import key as key_of
+from .run import REQUIRES_APPROVAL, Run
+from .signals import run_ready
+
+if TYPE_CHECKING:
+    from .agent import Agent
+    from .conversation import Conversation
+
+UNFINISHED = "WHERE conversation_id = %s AND status IN ('running', 'waiting', 'queued') LIMIT 1"
+
+
+class Queue(PreparedRow):
+    """What a conversation is to those who send messages."""
+
+    title: Any
+    last_message_at: Any
+    archived_at: Any
+    context_from: Any
+
+    if TYPE_CHECKING:
+        agent: Agent
+        agent_id: UUID
+
+    class Meta:
+        abstract = True
+
+    @property
+    def _conversation(self) -> Conversation:
+        return cast("Conversation", self)
+
+    def send(self, text: str, key: str) -> Run:
+        """Accept a message; see `start`."""
+        return self.start(text, key)
+
+    @transaction.atomic
+    def start(self, text: str, key: str, kind: str = Run.Kind.MESSAGE, **options: Any) -> Run:
+        """Accept a message, or work of another kind: begin its run, or queue it behind others.
+
+        The same `key` again, to the same agent, gives the same run. `options` are what a script may
+        add: `role`, `before`, and the fields of `ScriptRequest`. Raises
+        ValidationError for a text that is empty or over 100,000 characters, and where the
+        conversation was deleted; LimitReached where too many messages wait.
+        """
+        agent = self.agent
+        run = Run(agent=agent, key=storable(key), text=checked(text), kind=kind, **options)
+        run.conversation = self._conversation
+        advance(agent, 0)  # holds the agent's row
+        if same := read(Run, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
+            return same[0]
+        self._note_message(run)
+        if values(Run, ("id",), UNFINISHED, key_of(self)):
+            if kind != Run.Kind.REFLECTION:  # one waits at most, and may be due when a run ends
+                check_queue(len(self.waiting_runs()))
+            run.insert()
+            self.record(Event.of(Event.Kind.QUEUE_CHANGED))
+        else:
+            self._begin(run)
+        return run
+
+    def _note_message(self, run: Run) -> None:
+        """Note that something is said here; the first message gives the conversation its title."""
+        found = values(type(self), ("title", "archived_at"), "WHERE id = %s", key_of(self))
+        if not found and self.pk != self.agent_id:
+            raise ValidationError("This conversation was deleted; start another one.")
+        if not found:
+            self.insert()
+        title, archived_at = found[0] if found else ("", None)
+        if run.kind != Run.Kind.MESSAGE:
+            return
+        self.title, self.archived_at = title or first_words(run.text), None
+        self.last_message_at = timezone.now()
+        self.update("title", "last_message_at", "archived_at")
+        if archived_at or self.title != title:
+            self.record(Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self))
+
+    def _begin(self, run: Run) -> None:
+        """Post a run's message and hand it to the engine; with the agent's row held."""
+        run.status, run.started_at = Run.Status.RUNNING, timezone.now()
+        run.activity = "Thinking"
+        if run.pk:
+            run.update("status", "started_at", "activity")
+        else:
+            run.insert()
+        posted = self._posted(run)
+        last = self.record(Event.of(Event.Kind.RUN_BEGAN, run=run), messages=len(posted))
+        if posted and self.agent.message_buffer_autoclear and run.internal_id is None:
+            self.context_from = last - len(posted) + 1
+            self.update("context_from")
+        run.message_list, run.step_list, run.compaction_list = posted, [], []
+        for number, message in enumerate(posted, last - len(posted) + 1):
+            message.number = number
+            message.insert()
+        run_ready.send(Run, run=run)
+
+    def _posted(self, run: Run) -> list[Message]:
+        """The messages a run begins with: what a script put ahead, then its text."""
+        if run.kind == Run.Kind.COMPACTION:
+            return []
+        given = [*run.before, {"role": run.role, "content": run.text}]
+        of = {"agent": self.agent, "conversation": self, "run": run}
+        return [Message(**of, internal=run.internal_id is not None, **each) for each in given]
+
+    def begin_next(self) -> None:
+        """Begin the message that waits longest; those of a deleted agent wait until it is restored.
+        With the agent's row held."""
+        waiting = self.waiting_runs()
+        agents = type(self.agent).objects
+        if waiting and agents.filter(pk=self.agent_id, deleted_at=None).exists():
+            waiting[0].agent, waiting[0].conversation = self.agent, self._conversation
+            self._begin(waiting[0])
+
+    def waiting_runs(self) -> list[Run]:
+        """The messages that wait, the next one first."""
+        return read(
+            Run, "WHERE conversation_id = %s AND status = 'queued' ORDER BY id", key_of(self)
+        )
+
+    def current_run(self) -> Run | None:
+        """The run that goes on, if any, also where it waits for an approval."""
+        return Run.objects.filter(conversation=self.pk, status__in=Run.ACTIVE).first()
+
+    def last_run(self) -> Run | None:
+        """The newest run that is no longer waiting."""
+        begun = Run.objects.filter(conversation=self.pk).exclude(status=Run.Status.QUEUED)
+        return begun.order_by("-pk").first()
+
+    def has_unfinished_runs(self) -> bool:
+        return bool(values(Run, ("id",), UNFINISHED, key_of(self)))
+
+    def last_end(self) -> tuple[datetime | None, str]:
+        """When and why its newest run ended that has begun; it may only wait by now."""
+        newest = "WHERE conversation_id = %s AND status <> 'queued' ORDER BY id DESC LIMIT 1"
+        found = values(Run, ("finished_at", "reason", "status"), newest, key_of(self))
+        if not found:
+            return None, ""
+        ended, reason, status = found[0]
+        return ended, REQUIRES_APPROVAL if status == Run.Status.WAITING else reason
+
+    def record(self, *events: Event, messages: int = 0) -> int:
+        """Append to the agent's log what this conversation's pages draw; see `Agent.record`."""
+        for event in events:
+            event.conversation_id = self.pk
+        return self.agent.record(*events, messages=messages)

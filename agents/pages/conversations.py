@@ -1,0 +1,121 @@
+"""An agent's conversations: listed, searched, begun, renamed, archived and deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from agents.models import Agent, Conversation, LimitReached, Message
+from agents.models.event import snapshot
+from agents.models.message import storable
+from agents.search import hybrid
+from agents.search.scope import Messages
+from agents.search.words import excerpt
+
+from .request import Request, own_agent, own_conversation
+from .runs import done
+
+MOST_FOUND = 50  # messages that a search shows
+LONGEST_SHOWN = 300  # characters of each
+LONGEST_QUERY = 500  # characters
+LISTED = 500
+
+
+@dataclass(frozen=True)
+class Found:
+    """A message that a search found, with the part of it that the query is about."""
+
+    message: Message
+    excerpt: str
+
+
+@login_required
+@require_GET
+def index(request: Request, agent_id: UUID) -> HttpResponse:
+    """All conversations of an agent, also the archived ones; `?q=` finds messages in them."""
+    agent = own_agent(request, agent_id)
+    query = storable(request.GET.get("q", "")).strip()[:LONGEST_QUERY]
+    found = found_messages(agent, query) if query else []  # it may ask an embedding model
+    with snapshot():
+        conversations = agent.conversations.filter(hidden=False).by_activity().with_activity()
+        context = {
+            "agent": agent,
+            "conversations": conversations[:LISTED],
+            "query": query,
+            "found": found,
+        }
+        return render(request, "agents/conversations/index.html", context)
+
+
+def found_messages(agent: Agent, query: str) -> list[Found]:
+    """The messages that match best, in whichever conversation, the best first."""
+    rows = [row for row, _ in hybrid.search(Messages(agent), query, MOST_FOUND).rows]
+    conversations = Conversation.objects.in_bulk({row.conversation_id for row in rows})
+    for row in rows:
+        row.agent, row.conversation = agent, conversations[row.conversation_id]
+        row.conversation.agent = agent
+    return [Found(row, excerpt(Messages.text(row), query, LONGEST_SHOWN)) for row in rows]
+
+
+@login_required
+@require_POST
+def new(request: Request, agent_id: UUID) -> HttpResponse:
+    """Begin a conversation; an empty one that is there already is used again."""
+    agent = own_agent(request, agent_id)
+    empty = agent.conversations.listed().filter(title="", runs=None).first()
+    try:
+        conversation = empty or Conversation.create(agent)
+    except LimitReached as limit:
+        return render(request, "agents/_refusal.html", {"error": str(limit)}, status=429)
+    address = conversation.get_absolute_url()
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+
+
+@login_required
+@require_POST
+def rename(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
+    """Give a conversation another title. POST: `title`."""
+    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation.title = storable(" ".join(request.POST.get("title", "").split()))
+    try:
+        conversation.clean_fields(exclude=["agent"])
+    except ValidationError as error:
+        context = {"error": " ".join(error.messages)}
+        return render(request, "agents/_refusal.html", context, status=422)
+    conversation.configure(title=conversation.title)
+    return done(request, conversation)
+
+
+@login_required
+@require_POST
+def archive(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
+    """Take a conversation out of the list, or with `restore` put it back."""
+    conversation = own_conversation(request, agent_id, conversation_id)
+    if "restore" in request.POST:
+        conversation.unarchive()
+        return redirect(conversation)
+    conversation.archive()
+    return redirect("conversations", agent_id)
+
+
+@login_required
+def delete(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
+    """Ask, then delete for good."""
+    conversation = own_conversation(request, agent_id, conversation_id)
+    error = ""
+    if request.method == "POST":
+        try:
+            conversation.remove()
+            return redirect("conversations", agent_id)
+        except ValidationError as refusal:
+            error = " ".join(refusal.messages)
+    context = {"agent": conversation.agent, "conversation": conversation, "error": error}
+    template = "agents/conversations/delete.html"
+    return render(request, template, context, status=409 if error else 200)
