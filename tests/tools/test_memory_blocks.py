@@ -153,7 +153,7 @@ def test_a_patch_changes_several_blocks_or_none(caller: Caller) -> None:
     )
     assert labels(caller.agent) == ["person", "pets"]
     assert value(caller.agent, "person") == "Name: Bob"
-    with pytest.raises(ToolError, match="do not stand so"):
+    with pytest.raises(ToolError, match="are not in the text like this"):
         patch(caller, "-City: Oslo", "person")
 
 
