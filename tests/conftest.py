@@ -16,7 +16,7 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from agents.accounts import owner
-from agents.llm import facts, handles
+from agents.llm import facts, model_lists
 from agents.memory.classes import BasicBlockMemory, ChatMemory
 from agents.models import Agent, Block, BlockEdit, Editor, Passage, Run, Step, Tool
 from agents.runs import failures
@@ -220,7 +220,7 @@ def model(settings: Settings) -> Iterator[FakeOpenAI]:
         settings.OPENAI_API_KEY = ""
         settings.MODEL = "fake-model"
         settings.MODEL_TIMEOUT = 5.0
-        handles._listed.clear()
+        model_lists.forget()
         facts.forget()
         yield server
 

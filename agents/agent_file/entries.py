@@ -29,7 +29,6 @@ CONVERSATION = (
     *("title", "description", "model", "context_window", "hidden", "context_from"),
     *("created_at", "last_message_at", "archived_at"),
 )
-PASSAGE = ("text", "tags", "recalled_count", "recalled_at", "created_at")
 
 ALERT = (
     "Note: prior messages have been hidden from view due to conversation memory constraints.\n"

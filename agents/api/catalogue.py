@@ -11,7 +11,7 @@ from ninja import Query
 from agents.llm import Endpoint, ModelError, default_endpoint, default_model
 from agents.llm.embeddings import embedding_model
 from agents.llm.endpoints import named_endpoints
-from agents.llm.handles import known_models
+from agents.llm.model_lists import models_of
 from agents.llm.windows import window_of
 from agents.models import AgentTag, EmbeddingModel
 
@@ -57,7 +57,7 @@ def names(endpoint: Endpoint) -> list[str]:
     """The endpoint's models; only its default one if it does not list them."""
     try:
         default = default_model(endpoint)
-        return list(dict.fromkeys([default, *([] if endpoint.is_demo else known_models(endpoint))]))
+        return list(dict.fromkeys([default, *([] if endpoint.is_demo else models_of(endpoint))]))
     except ModelError:
         return []
 

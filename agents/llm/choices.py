@@ -6,7 +6,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from .endpoints import ModelError, default_endpoint
-from .handles import USUAL, known_models, resolve
+from .handles import USUAL, resolve
+from .model_lists import models_of
 
 NAMED = 10  # models that the error names
 
@@ -19,7 +20,7 @@ def check_choice(handle: str) -> None:
         endpoint, model = resolve(handle)
         if endpoint.is_demo or (model == settings.MODEL and endpoint == default_endpoint()):
             return
-        listed = list(known_models(endpoint))
+        listed = list(models_of(endpoint))
     except ModelError as error:
         raise ValidationError(str(error)) from None
     if model not in listed:

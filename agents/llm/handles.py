@@ -7,19 +7,14 @@ Letta's examples use, mean the default model; any other that leads nowhere is an
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import defaultdict
-
 from django.conf import settings
 
-from .clients import list_models
 from .endpoints import Endpoint, ModelError, default_endpoint, named_endpoints
+from .model_lists import known_models, models_of
 
 OPENAI_MODEL = "gpt-4o-mini"
 DEMO_MODEL = "memoryweb-demo"
 USUAL = ("", "letta/letta-free")  # handles of the default model
-LIST_KEPT = 60.0  # seconds
 
 
 def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:
@@ -50,7 +45,7 @@ def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
     if endpoint.is_demo:
         return False
     try:
-        return model in known_models(endpoint, ask=ask)
+        return model in listed_models(endpoint, ask=ask)
     except ModelError:
         return False
 
@@ -77,25 +72,17 @@ def default_model(endpoint: Endpoint, *, ask: bool = True) -> str:
         return DEMO_MODEL
     if endpoint.is_openai:
         return OPENAI_MODEL
-    models = known_models(endpoint, ask=ask)
+    models = listed_models(endpoint, ask=ask)
     if not models:
         raise ModelError(f"{endpoint} lists no models; name one in MEMORYWEB_MODEL.")
     return models[0]
 
 
-_listed: dict[Endpoint, tuple[float, list[str]]] = {}
-_listing: defaultdict[Endpoint, threading.Lock] = defaultdict(threading.Lock)
-
-
-def known_models(endpoint: Endpoint, *, ask: bool = True) -> list[str]:
-    """The models an endpoint lists, asked once a minute. ModelError if it does not answer."""
-    if not ask:
-        if endpoint in _listed:
-            return _listed[endpoint][1]
+def listed_models(endpoint: Endpoint, *, ask: bool = True) -> list[str]:
+    """The models an endpoint lists; ModelError if it does not answer, or was not asked yet."""
+    if ask:
+        return list(models_of(endpoint))
+    models = known_models(endpoint, ask=False)
+    if models is None:
         raise ModelError(f"{endpoint} has not been asked for its models yet.")
-    with _listing[endpoint]:
-        at, models = _listed.get(endpoint, (0.0, []))
-        if not models or time.monotonic() - at > LIST_KEPT:
-            models = list(list_models(endpoint))
-            _listed[endpoint] = (time.monotonic(), models)
-        return models
+    return list(models)

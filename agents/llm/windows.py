@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
-from .clients import list_models
-from .endpoints import Endpoint, ModelError
+from .endpoints import Endpoint
+from .model_lists import ASK_SECONDS, known_models
 from .ollama import context_length, is_ollama
 
 DEFAULT = 32_000  # tokens, where nothing is known
-ASK_SECONDS = 3.0
-KEPT_SECONDS = 600.0
 LOADED_SECONDS = 60.0  # a model may be loaded again with another length
 
 # What servers call it in their list of models: vLLM, OpenRouter, LM Studio (loaded, then at most),
@@ -66,17 +63,7 @@ KNOWN = {
 }
 
 
-class Listed(NamedTuple):
-    """What an endpoint's list of models says, when it was asked, and whether it is Ollama's."""
-
-    at: float = float("-inf")
-    windows: dict[str, int] = {}
-    ollama: bool = False
-
-
-_listed: dict[Endpoint, Listed] = {}
 _loaded: dict[tuple[Endpoint, str], tuple[float, int | None]] = {}
-_asking = threading.Lock()
 
 
 def window_of(endpoint: Endpoint, model: str, *, ask: bool = True) -> int:
@@ -87,9 +74,9 @@ def window_of(endpoint: Endpoint, model: str, *, ask: bool = True) -> int:
     """
     if endpoint.is_openai or endpoint.is_demo:
         return known(model) or DEFAULT
-    listed = _list(endpoint, ask=ask)
-    loaded = _load(endpoint, model, ask=ask) if listed.ollama else None
-    return loaded or listed.windows.get(model) or known(model) or DEFAULT
+    models = known_models(endpoint, ask=ask) or {}
+    loaded = _load(endpoint, model, ask=ask) if is_ollama(models) else None
+    return loaded or window_in(models.get(model, {})) or known(model) or DEFAULT
 
 
 def known(model: str) -> int | None:
@@ -97,26 +84,6 @@ def known(model: str) -> int | None:
     name = model.lower().rpartition("/")[2]
     fitting = [start for start in KNOWN if name.startswith(start)]
     return KNOWN[max(fitting, key=len)] if fitting else None
-
-
-def _list(endpoint: Endpoint, *, ask: bool) -> Listed:
-    listed = _listed.get(endpoint, Listed())
-    if not ask or time.monotonic() - listed.at < KEPT_SECONDS:
-        return listed
-    with _asking:
-        listed = _listed.get(endpoint, Listed())
-        if time.monotonic() - listed.at >= KEPT_SECONDS:
-            listed = _listed[endpoint] = _ask(endpoint) or listed._replace(at=time.monotonic())
-    return listed
-
-
-def _ask(endpoint: Endpoint) -> Listed | None:
-    try:
-        models = list_models(endpoint, ASK_SECONDS)
-    except ModelError:
-        return None
-    windows = {name: tokens for name, model in models.items() if (tokens := window_in(model))}
-    return Listed(time.monotonic(), windows, is_ollama(models))
 
 
 def _load(endpoint: Endpoint, model: str, *, ask: bool) -> int | None:

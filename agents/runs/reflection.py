@@ -11,8 +11,6 @@ from uuid import uuid4
 
 from agents.models import Conversation, Run
 
-EVERY = 5  # runs, where an agent reflects at all and nothing else is set
-
 INSTRUCTIONS = """\
 This is no message of the person: it is time to reflect. Go over the conversation since your last \
 reflection and over your core memory, and put the memory in order with your tools:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from agents.llm import facts, resolve, windows
+from agents.llm import facts, model_lists, resolve
 from agents.llm.dialects import known_dialect
 from agents.llm.endpoints import ModelError
 from agents.llm.errors import without_inputs
@@ -170,7 +170,7 @@ def test_a_dialect_is_known_by_address_and_name(
 def test_ollama_is_asked_how_the_model_is_loaded(agent: Agent, model: FakeOpenAI, ask: Ask) -> None:
     model.said_of_models["fake-model"] = {"owned_by": "library"}
     model.loaded = {"fake-model": 4096}
-    windows._listed.clear()
+    model_lists.forget()
     assert ask().steps.get().window == 4096
 
 
@@ -179,7 +179,7 @@ def test_ollama_is_asked_for_the_models_own_parameters_while_it_is_not_loaded(
 ) -> None:
     model.said_of_models["fake-model"] = {"owned_by": "library"}
     model.parameters = {"fake-model": 'stop "<|im_end|>"\nnum_ctx                        8192'}
-    windows._listed.clear()
+    model_lists.forget()
     assert ask().steps.get().window == 8192
 
 

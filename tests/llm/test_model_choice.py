@@ -8,7 +8,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from agents.agent_file import export_agent, import_agent
-from agents.llm import handles
+from agents.llm import model_lists
 from agents.models import Agent
 from tests.support.api_client import Api
 from tests.support.fake_openai import FakeOpenAI
@@ -86,7 +86,7 @@ def test_an_endpoint_that_does_not_say_which_models_it_has_lets_none_be_chosen(
     agent: Agent, web: Client, settings: Settings
 ) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:1/v1"
-    handles._listed.clear()
+    model_lists.forget()
     form = {"name": "Tutor", "max_steps": "50", "model": "some-model"}
     page = web.post(reverse("agent_settings", args=[agent.pk]), form)
     assert page.status_code == 422

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llm import windows
+from agents.llm import model_lists, windows
 from agents.models import Agent
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI
@@ -33,12 +33,12 @@ def test_the_endpoints_own_word_on_the_window_counts(
 ) -> None:
     assert windows.window_in({"id": "fake-model", **entry}) == 5000
     model.said_of_models["fake-model"] = entry
-    windows._listed.clear()
+    model_lists.forget()
     ask("Hello")
     assert agent.runs.get().steps.get().window == 5000
 
 
 def test_a_window_nobody_knows_is_32_000(model: FakeOpenAI, agent: Agent, ask: Ask) -> None:
-    windows._listed.clear()
+    model_lists.forget()
     ask("Hello")
     assert agent.runs.get().steps.get().window == 32_000

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from agents.llm import handles, windows
+from agents.llm import model_lists
 from agents.llm.prices import dollars
 from agents.memory.context import compile_context, sections
 from agents.models import Agent, Block, Event, RequestText, Run, Step
@@ -158,8 +158,7 @@ def test_looking_changes_nothing_and_asks_nobody(
         raise AssertionError("Nobody is to be asked.")
 
     monkeypatch.setattr("agents.llm.clients.client", refuse)
-    handles._listed.clear()
-    windows._listed.clear()
+    model_lists.forget()
     seen = len(model.raw_bodies), Event.objects.count(), RequestText.objects.count()
     for handle in ("", "vendor/some-model", "letta/letta-free", "other"):
         Agent.objects.filter(pk=agent.pk).update(model=handle)
@@ -174,6 +173,7 @@ def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(
     ask("Hello")
     Step.objects.update(model="told-before", window=12_345)
     settings.MODEL = ""
+    model_lists.forget()
     context, model = context_now(agent.first_conversation)
     assert (model, context.window) == ("told-before", 12_345)
     agent.model = "gpt-4o"
