@@ -67,7 +67,7 @@ test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis
 	@$(find_browser); $(PY) -m tests.support.hosted_services -- sh -c '$(HOSTED_TESTS)'
 
 from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the tests find
-	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/api/test_absent.py
+	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/api/test_absent.py tests/api/test_promise.py
 
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench

@@ -12,6 +12,8 @@ from ninja import Router
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_json
 
+from .notes import Reader, noted
+
 View = Callable[..., Any]
 
 
@@ -25,7 +27,8 @@ class JsonRouter(Router):
     ) -> None:
         super().add_api_operation(path, methods, view_func, response=response, **options)
         operation = self.path_operations[path].operations[-1]
-        operation.view_func = answered(view_func, TypeAdapter(response))
+        answering = answered(view_func, TypeAdapter(response))
+        operation.view_func = noted(answering, Reader(operation.models))
 
 
 def answered(view: View, shape: TypeAdapter[Any]) -> View:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from .blocks import BlockState, CoreMemory, NewBlock
+from agents.api.notes import Refused, TextParts, Unused
+
+from .blocks import NO_TEMPLATES, BlockState, CoreMemory, NewBlock
 from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
 from .identities import IdentityState
 from .tools import ToolState
@@ -26,7 +28,7 @@ class FirstMessage(BaseModel):
     """A message that a new agent starts with."""
 
     role: Literal["user", "system", "assistant"]
-    content: str | list[Json]
+    content: Annotated[str | list[Json], TextParts]
 
 
 class LlmConfig(BaseModel):
@@ -44,7 +46,25 @@ class EmbeddingConfig(BaseModel):
     embedding_model: Short | None = None
 
 
-class AgentSettings(BaseModel):
+NO_PROJECTS = "there are no projects here"
+NO_FILES = "there are no folders, sources and files here; insert passages instead"
+OF_THE_PAST = "it is what happened, which a request does not change"
+
+
+class OfLetta(BaseModel):
+    """What Letta's clients can send that has no effect here, or is refused."""
+
+    template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    base_template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    project_id: Annotated[Any, Unused(NO_PROJECTS)] = None
+    hidden: Annotated[Any, Unused("no agent is hidden")] = None
+    max_files_open: Annotated[Any, Unused("agents open no files")] = None
+    per_file_view_window_char_limit: Annotated[Any, Unused("agents open no files")] = None
+    source_ids: Annotated[Any, Refused(NO_FILES)] = None
+    folder_ids: Annotated[Any, Refused(NO_FILES)] = None
+
+
+class AgentSettings(OfLetta):
     """What a new agent and a change can set."""
 
     name: Annotated[str, StringConstraints(max_length=100)] | None = None
@@ -72,6 +92,15 @@ class NewAgent(AgentSettings):
     """
 
     agent_type: AgentType | None = None
+    project: Annotated[Any, Unused(NO_PROJECTS)] = None
+    template: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    from_template: Annotated[Any, Refused(NO_TEMPLATES)] = None
+    memory_variables: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    embedding_chunk_size: Annotated[Any, Unused("a passage is embedded as a whole")] = None
+    include_default_source: Annotated[Any, Refused(NO_FILES)] = None
+    include_multi_agent_tools: Annotated[Any, Refused("there are no tools between agents here")] = (
+        None
+    )
     memory_blocks: Annotated[list[NewBlock], Field(max_length=50)] | None = None
     tools: Ids | None = None
     include_base_tools: bool = True
@@ -81,6 +110,11 @@ class NewAgent(AgentSettings):
 
 class AgentChange(AgentSettings):
     """What to change of an agent."""
+
+    message_ids: Annotated[Any, Refused("which messages are in the context is not set here")] = None
+    last_run_completion: Annotated[Any, Unused(OF_THE_PAST)] = None
+    last_run_duration_ms: Annotated[Any, Unused(OF_THE_PAST)] = None
+    last_stop_reason: Annotated[Any, Unused(OF_THE_PAST)] = None
 
 
 class AgentState(State):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from agents.api.notes import Unused
 from agents.models.block import LABEL
 
 from .fields import BlockId, Json, MaybeText, MaybeUserId, Short, State, Tags, Text
@@ -13,10 +14,24 @@ from .fields import BlockId, Json, MaybeText, MaybeUserId, Short, State, Tags, T
 Label = Annotated[
     str, StringConstraints(min_length=1, max_length=50, pattern=f"^{LABEL.pattern[2:-2]}$")
 ]
+NO_TEMPLATES = "there are no templates here"
 Characters = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class BlockSettings(BaseModel):
+class OfLetta(BaseModel):
+    """What Letta's clients can send that has no effect here."""
+
+    template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    base_template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    deployment_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    entity_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    is_template: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    preserve_on_migration: Annotated[Any, Unused(NO_TEMPLATES)] = None
+    project_id: Annotated[Any, Unused("there are no projects here")] = None
+    hidden: Annotated[Any, Unused("no block is hidden")] = None
+
+
+class BlockSettings(OfLetta):
     """What a new block and a change can set. `name` and `template_name` are the script's own."""
 
     limit: Characters | None = None

@@ -16,11 +16,14 @@ from pydantic import (
     model_validator,
 )
 
+from agents.api.notes import TextParts, Unused
+
 from .fields import Ids, Json, Many, Short
 
 Reason = Annotated[str, StringConstraints(max_length=10_000)]
 CallId = Annotated[str, StringConstraints(max_length=200)]
 LONGEST_SCHEMAS = 200_000  # characters of the JSON of all client-side tools of a request
+Content = Annotated[str | list[Json] | None, TextParts]
 
 
 class ApprovalDecision(BaseModel):
@@ -64,7 +67,7 @@ class NewMessage(BaseModel):
 
     type: Literal["message", "approval", "tool_return"] | None = None
     role: Literal["user", "system", "assistant"] = "user"
-    content: str | list[Json] | None = None
+    content: Content = None
     otid: Short | None = None
     approve: bool | None = None
     approval_request_id: Short | None = None
@@ -121,7 +124,7 @@ class SendMessages(MessageOptions):
     """Messages for an agent, or `input`, which is one message of the user."""
 
     messages: Annotated[list[NewMessage], Field(max_length=1000)] | None = None
-    input: str | list[Json] | None = None
+    input: Content = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     client_tools: Annotated[list[ClientTool], Field(max_length=128)] | None = None
     streaming: bool = False
@@ -202,7 +205,7 @@ class Response(BaseModel):
 class MessageChange(BaseModel):
     """The new text of a past message."""
 
-    content: str | list[Json] | None = None
+    content: Content = None
     reasoning: str | None = None
 
 
@@ -211,7 +214,9 @@ class CancelRuns(BaseModel):
 
 
 class ResetMessages(BaseModel):
-    add_default_initial_messages: bool = False
+    add_default_initial_messages: Annotated[
+        Any, Unused("an agent begins with no messages unless it was made with some")
+    ] = None
 
 
 class MessageSearch(BaseModel):

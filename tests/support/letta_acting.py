@@ -1,0 +1,67 @@
+"""Which fields of `letta-client` act without being returned, each with a test that shows it.
+
+The names are patterns of `METHOD /address field`; a field that is returned as it was sent, that is
+refused, or that the header `Memoryweb-Notes` names needs none.
+"""
+
+LISTED = "tests.api.test_agents::test_a_list_is_gone_through_to_its_end_both_ways"
+FOUND = "tests.api.test_agents::test_agents_are_found_by_name_and_tags"
+SENT = "tests.api.test_messages::test_several_messages_of_several_roles_are_one_run"
+SHOWN = "tests.api.test_messages::test_send_message_can_be_shown_as_the_call_it_is"
+STREAMED = "tests.api.test_streams::test_a_stream_ends_as_the_wire_says"
+GONE_ON = "tests.api.test_streams::test_a_broken_stream_goes_on_where_it_broke"
+TYPED = "tests.api.test_agent_types::test_a_script_may_do_without_base_tools_and_rules"
+BLOCKS = "tests.api.test_memory::test_blocks_are_listed_by_what_is_asked"
+WHOSE = "tests.api.test_identities::test_agents_are_made_changed_and_found_by_their_identities"
+TOOLS = "tests.api.test_tools::test_tools_are_listed_with_those_that_come_along"
+PASSAGES = "tests.api.test_memory::test_passages_are_put_away_found_changed_and_deleted"
+RUNS = "tests.api.test_filters::test_runs_and_steps_are_found_by_agent_end_model_and_time"
+TOOL_FILTERS = "tests.api.test_filters::test_tools_are_found_by_id_kind_and_words"
+REST = "tests.api.test_filters::test_blocks_passages_and_messages_are_found_by_the_rest"
+MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
+
+ACTS = {
+    r"GET \S+ (limit|after|before|order|ascending)": LISTED,
+    r"GET /agents/ (name|query_text|tags|match_all_tags)": FOUND,
+    r"GET /agents/ last_stop_reason": RUNS,
+    r"GET /agents/ (identity_id|identifier_keys)": WHOSE,
+    r"GET /agents/\{id\}/archival-memory search": PASSAGES,
+    r"GET /agents/\{id\}/archival-memory/search \w+": REST,
+    r"GET /agents/\{id\}/export scrub_messages": (
+        "tests.api.test_agent_files::test_an_export_can_leave_out_all_that_was_said"
+    ),
+    r"GET /agents/\{id\}/messages (use_assistant|assistant_|include_return_)\w+": SHOWN,
+    r"GET /blocks/ (label|name|(label|value)_search)": BLOCKS,
+    r"GET /blocks/ (templates_only|description_search)": REST,
+    r"GET /blocks/ (identity_id|identifier_keys)": (
+        "tests.api.test_identities::test_blocks_are_found_by_their_identities"
+    ),
+    r"GET /(runs|steps)/ (agent_ids?|statuses|stop_reason|active|model|start_date|end_date)": RUNS,
+    r"GET /tags/ query_text": "tests.api.test_tools::test_what_there_is",
+    r"GET /tags/ name": REST,
+    r"GET /tools/ (names?|return_only_letta_tools|tool_types)": TOOLS,
+    r"GET /tools/ (search|tool_ids|exclude_tool_types)": TOOL_FILTERS,
+    r"PATCH /agents/\{id\}/tools/approval/\{id\} requires_approval": (
+        "tests.api.test_runs::test_a_call_that_needs_approval_waits_for_it"
+    ),
+    r"POST /agents/ include_base_tool(s|_rules)": TYPED,
+    r"POST /agents/ initial_message_sequence\.(type|role|content(\.(type|text))?)": (
+        "tests.api.test_agents::test_a_first_message_is_seen_by_the_model"
+    ),
+    r"POST /agents/ memory_blocks\.(value|label|limit|description|read_only|metadata|tags)": MADE,
+    r"POST /agents/ memory_blocks\.template_name": MADE,
+    r"POST \S+/messages(/\w+)? (input|messages\.(type|role|content))(\.(type|text))?": SENT,
+    r"POST \S+/messages(/\w+)? messages\.otid": (
+        "tests.api.test_messages::test_a_message_of_the_same_otid_is_sent_once"
+    ),
+    r"POST \S+/messages(/\w+)? (use_assistant|assistant_|include_return_)\w+": SHOWN,
+    r"POST \S+/messages(/\w+)? client_tools\.(name|description|parameters)": (
+        "tests.api.test_client_tools::test_a_script_runs_its_own_tool_and_the_run_goes_on"
+    ),
+    r"POST \S+/messages(/\w+)? max_steps": (
+        "tests.api.test_messages::test_a_request_has_a_limit_of_steps_of_its_own"
+    ),
+    r"POST \S+/messages(/\w+)? (streaming|stream_tokens|include_pings|background)": STREAMED,
+    r"POST /messages/search (query|agent_id|limit|start_date|end_date)": REST,
+    r"POST /runs/\{id\}/stream (starting_after|include_pings)": GONE_ON,
+}
