@@ -105,7 +105,7 @@ def test_a_tool_reaches_no_block_that_the_agent_does_not_hold(agent: Agent) -> N
     assert block
     for call in (f"retrieve('block-{block.pk}')", f"modify('block-{block.pk}', value='x')"):
         ran = tried(agent, f"from letta_client import Letta\nLetta().blocks.{call}")
-        assert "LookupError: There is no block" in ran.error
+        assert "LookupError: This agent has no block" in ran.error
 
 
 @pytest.mark.parametrize(
