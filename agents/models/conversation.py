@@ -171,10 +171,11 @@ class Conversation(Queue):
             raise ValidationError(
                 "A run of this conversation goes on or waits; stop it first, then delete."
             )
-        event = Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self)
-        self.delete_history()
+        gone = Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self)
+        gone.conversation_id = self.pk
+        self._delete_history()
         self.delete()
-        agent.record(event)
+        agent.record(gone)
 
     # -- what is said ------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ class Conversation(Queue):
         agent = self.agent = self.agent.locked()
         if self.has_unfinished_runs():
             return False
-        self.delete_history()
+        self._delete_history()
         self.record(Event.of(Event.Kind.RESET))
         self.context_from = 0
         self.update("context_from")
@@ -217,7 +218,9 @@ class Conversation(Queue):
         self.rewritten += 1
         self.update("rewritten")
 
-    def delete_history(self) -> None:
-        """Delete the messages and runs; with the agent's row held."""
+    def _delete_history(self) -> None:
+        """Delete the messages and runs; with the agent's row held. What they wrote to memory stays,
+        and is no longer led back to its step."""
         self.messages.all().delete()
         self.runs.all().delete()
+        self.agent.record(Event.of(Event.Kind.MEMORY_CHANGED))

@@ -290,6 +290,11 @@ def rewrite_the_past(stage: Stage) -> None:
         patch(stage, message, {"content": "Something <b>else</b>"})
 
 
+def rename_the_conversation(stage: Stage) -> None:
+    path = f"{stage.path}/conversations/{stage.path.rpartition('/')[2]}/rename/"
+    assert stage.server.post(path, title="About <pie>").status == 302
+
+
 def reset(stage: Stage) -> None:
     """All that was said is forgotten."""
     patch(stage, "reset-messages", {})

@@ -31,6 +31,7 @@ from tests.browser.stage import (
     refuse,
     remove_a_block,
     rename,
+    rename_the_conversation,
     reset,
     reset_and_go_on,
     return_by_script,
@@ -87,6 +88,7 @@ SCENARIOS: dict[str, list[Callable[[Stage], None]]] = {
     Event.Kind.ARCHIVAL_CHANGED: [put_away],
     Event.Kind.MESSAGE_CHANGED: [rewrite_the_past],
     Event.Kind.RESET: [reset, reset_and_go_on],
+    Event.Kind.CONVERSATION_CHANGED: [rename_the_conversation],
 }
 CASES = [(kind, scenario) for kind in SCENARIOS for scenario in SCENARIOS[kind]]
 
