@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from procrastinate.contrib.django import app
 
+from .api import callbacks
 from .models import Agent, Approval
 from .models.searchable import make_all_terms
 from .runs import engine
@@ -43,6 +44,13 @@ def embed_what_is_new(timestamp: int) -> None:
 def expire_approvals(timestamp: int) -> None:
     """Refuse the tool calls that nobody approved in time."""
     Approval.objects.all().expire()
+
+
+@app.periodic(cron="* * * * * */5")
+@app.task(queue=QUEUE, name="send_callbacks", queueing_lock="callbacks", pass_context=False)
+def send_callbacks(timestamp: int) -> None:
+    """Tell the scripts that named an address that their runs rest."""
+    callbacks.send_due()
 
 
 @app.periodic(cron="0 4 * * *")

@@ -40,7 +40,8 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
         raise invalid("messages", "What is said about tool calls that wait is sent alone.")
     tools = brought_tools(agent, data)
     messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
-    said = [messages, data.max_steps, *([tools] if tools else [])]
+    more = [each for each in (tools, data.callback_url) if each]
+    said = [messages, data.max_steps, *more]
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
     key = f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}" if name else ""
@@ -55,6 +56,7 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
         request_sha256=digest,
         client_tools=tools,
         request_config=shown_options(data),
+        callback_url=data.callback_url or "",
     )
     if run.request_sha256 != digest:
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")

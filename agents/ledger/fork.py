@@ -95,7 +95,8 @@ def copied_runs(conversation: Conversation, step: Step) -> dict[int, Run]:
     """The runs up to the step's, each over, by the old one's key."""
     old = Run.objects.filter(conversation=step.run.conversation_id, pk__lte=step.run_id)
     begun = old.exclude(status=Run.Status.QUEUED).order_by("pk")
-    runs = copies(begun, agent=conversation.agent, conversation=conversation)
+    agent, untold = conversation.agent, {"callback_url": "", "callback_due_at": None}
+    runs = copies(begun, agent=agent, conversation=conversation, **untold)
     last = runs[step.run_id]
     later = Step.objects.filter(run=step.run_id, pk__gt=step.pk).exists()
     if later or last.status in Run.ACTIVE:

@@ -283,6 +283,12 @@ class Migration(migrations.Migration):
                 ('request_sha256', models.CharField(blank=True, editable=False, help_text="Of a script's request that began it.", max_length=64)),
                 ('most_steps', models.PositiveIntegerField(editable=False, help_text="Its own limit of steps, below the agent's.", null=True)),
                 ('client_tools', models.JSONField(default=list, editable=False, help_text='Tools that the script runs: name, description and parameters of each.')),
+                ('callback_url', models.TextField(blank=True, editable=False, help_text='Where its end is told, by a POST.')),
+                ('callback_due_at', models.DateTimeField(editable=False, help_text='When the POST is due; empty where none is.', null=True)),
+                ('callback_tries', models.PositiveSmallIntegerField(default=0, editable=False)),
+                ('callback_sent_at', models.DateTimeField(editable=False, null=True)),
+                ('callback_status_code', models.PositiveSmallIntegerField(editable=False, null=True)),
+                ('callback_error', models.TextField(blank=True, editable=False)),
                 ('request_config', models.JSONField(default=dict, editable=False, help_text='How a script wants its messages shown.')),
                 ('key', models.CharField(max_length=100)),
                 ('kind', models.CharField(choices=[('message', 'a message of the person'), ('compaction', 'a compaction by hand'), ('reflection', 'a reflection')], default='message', max_length=10)),
@@ -555,6 +561,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='blockedit',
             constraint=models.UniqueConstraint(fields=('block', 'version'), name='edit_version_is_unique'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('callback_due_at__isnull', False)), fields=['callback_due_at'], name='run_callback_due'),
         ),
         migrations.AddIndex(
             model_name='approval',

@@ -12,7 +12,7 @@ from .lease import Leased
 from .message import Message, checked
 from .run_contents import RunContents
 from .run_queryset import RunQuerySet
-from .script_request import ScriptRequest
+from .script_request import CALLBACK_DUE, ScriptRequest
 from .signals import run_ended, run_ready
 
 REQUIRES_APPROVAL = "requires_approval"  # where others have the reason why a run ended
@@ -88,6 +88,7 @@ class Run(Leased, ScriptRequest, RunContents):
         indexes = [
             models.Index(fields=["status", "seen_at"], name="run_abandoned"),
             models.Index(fields=["conversation", "status"], name="run_of_conversation"),
+            CALLBACK_DUE,
         ]
 
     def __str__(self) -> str:
@@ -148,7 +149,7 @@ class Run(Leased, ScriptRequest, RunContents):
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
         """Let nobody work on it until its calls are decided on; where it is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None
-        self.update("status", "activity", "seen_at")
+        self.update("status", "activity", "seen_at", *self.owe_callback(due=True))
         self.record(*after, Event.of(Event.Kind.ACTIVITY, run=self))
 
     def resume(self) -> None:
@@ -158,7 +159,7 @@ class Run(Leased, ScriptRequest, RunContents):
         self.status, self.seen_at, self.tries = self.Status.RUNNING, None, 0
         if not self.stop_requested:
             self.activity = "Thinking"
-        self.update("status", "activity", "seen_at", "tries")
+        self.update("status", "activity", "seen_at", "tries", *self.owe_callback(due=False))
         self.record(Event.of(Event.Kind.ACTIVITY, run=self))
         run_ready.send(Run, run=self)
 
@@ -175,7 +176,8 @@ class Run(Leased, ScriptRequest, RunContents):
             self.Reason.ERROR: self.Status.FAILED,
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
-        self.update("reason", "error", "status", "finished_at", "activity")
+        told = self.owe_callback(due=True)
+        self.update("reason", "error", "status", "finished_at", "activity", *told)
         self.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
         self.conversation.begin_next()
         run_ended.send(Run, run=self)
@@ -197,6 +199,7 @@ class Run(Leased, ScriptRequest, RunContents):
             tries=0,
             seen_at=None,
             finished_at=None,
+            callback_due_at=None,
         )
         self.refresh_from_db()
         self.record(Event.of(Event.Kind.RUN_CHANGED, run=self))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models
+from django.utils import timezone
 
 from .prepared_sql import key, read
 
@@ -37,6 +38,11 @@ class RunQuerySet(models.QuerySet["Run"]):
     def conversations(self) -> models.QuerySet[Run, UUID]:
         """The keys of the conversations these are in."""
         return self.order_by().values_list("conversation", flat=True)
+
+    def callbacks_due(self) -> Self:
+        """The runs of which a script is to be told, by a POST, those that waited longest first."""
+        due = self.filter(callback_due_at__lte=timezone.now(), agent__owner__is_active=True)
+        return due.select_related("agent").order_by("callback_due_at")
 
     def shown(self) -> Self:
         """The runs of a transcript, with all that is drawn of them."""

@@ -20,9 +20,20 @@ EVERY_SECONDS = 5.0
 DAY = 24 * 3600.0
 
 
-def start() -> None:
-    """Run the periodic tasks of a single process for as long as it lives."""
+def start(*slow: Callable[[], object]) -> None:
+    """Run the periodic tasks of a single process for as long as it lives.
+
+    Each of the `slow` ones has a thread of its own, so that it keeps no other waiting.
+    """
     threading.Thread(target=_keep_doing, name="periodic", daemon=True).start()
+    for task in slow:
+        threading.Thread(target=_keep_doing_one, args=[task], name="slow", daemon=True).start()
+
+
+def _keep_doing_one(task: Callable[[], object]) -> None:
+    while True:
+        attempt(task)
+        time.sleep(EVERY_SECONDS)
 
 
 def _keep_doing() -> None:

@@ -59,6 +59,16 @@ def test_a_script_runs_a_tool_that_it_brought_along(play: Play, scripted: FakeOp
     assert scripted.requests[-1]["messages"][-1]["content"] == "21 °C"
 
 
+def test_the_address_that_a_script_names_is_asked_if_that_is_allowed(
+    play: Play, scripted: FakeOpenAI
+) -> None:
+    scripted.script(HELLO)
+    run = play("told_elsewhere")
+    told = eventually(lambda: (now := play("what_was_told", run=run))[3] and now)
+    assert told[:3] == ["completed", "http://127.0.0.1:8080/told", None]
+    assert "not public" in told[3]
+
+
 def test_what_nobody_answers_in_time_goes_on_without(
     play: Play, scripted: FakeOpenAI, server: MemoryWeb
 ) -> None:

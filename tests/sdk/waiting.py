@@ -125,6 +125,20 @@ def left_alone(client: Any) -> Any:
     return {"agent": made.id, "run": run.id}
 
 
+def told_elsewhere(client: Any) -> Any:
+    """A run in the background whose end is to be told at an address of the server's own machine."""
+    made = client.agents.create(name="caller", memory_blocks=[], model=MODEL)
+    send = client.agents.messages.create_async
+    hello = {"agent_id": made.id, "messages": [user("Hello")]}
+    return send(**hello, callback_url="http://127.0.0.1:8080/told").id
+
+
+def what_was_told(client: Any, run: str) -> Any:
+    """What came of it."""
+    state = client.runs.retrieve(run)
+    return [state.status, state.callback_url, state.callback_status_code, state.callback_error]
+
+
 def how_it_stands(client: Any, run: str) -> Any:
     """The state of a run, and its messages."""
     state = client.runs.retrieve(run)

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from agents.api.notes import TextParts, Unused
+from agents.outgoing import OutgoingError, check_url
 
 from .fields import Ids, Json, Many, Short
 
@@ -127,10 +128,19 @@ class SendMessages(MessageOptions):
     input: Content = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     client_tools: Annotated[list[ClientTool], Field(max_length=128)] | None = None
+    callback_url: str | None = None
     streaming: bool = False
     stream_tokens: bool = False
     include_pings: bool = True
     background: bool = False
+
+    @field_validator("callback_url")
+    @classmethod
+    def _can_be_asked(cls, url: str | None) -> str | None:
+        try:
+            return url and str(check_url(url))
+        except OutgoingError as error:
+            raise ValueError(str(error)) from None
 
     @field_validator("client_tools")
     @classmethod

@@ -11,7 +11,7 @@ from pydantic import AliasPath, BaseModel, Field
 from agents.models import Approval, Run, Step
 from agents.models.run import REQUIRES_APPROVAL
 
-from .fields import AgentId, Json, Moment, RunId, StepId, UserId
+from .fields import AgentId, Json, MaybeText, Moment, RunId, StepId, UserId
 
 RUN_STATUSES = {
     Run.Status.QUEUED: "created",
@@ -64,6 +64,10 @@ class RunState(Schema):
     metadata: Json = {}
     job_type: Literal["run"] = "run"
     request_config: Json = {}
+    callback_url: MaybeText = None
+    callback_sent_at: Moment | None = None
+    callback_status_code: int | None = None
+    callback_error: MaybeText = None
     user_id: UserId = Field(validation_alias=AliasPath("agent", "owner_id"))
 
     @staticmethod

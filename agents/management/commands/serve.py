@@ -18,6 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from agents.accounts import owner
+from agents.api import callbacks
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
@@ -50,7 +51,7 @@ class Command(BaseCommand):
         resumed = 0 if settings.HOSTED else engine.resume()
         if not settings.HOSTED:
             keep_to_one_core()
-            periodic.start()
+            periodic.start(callbacks.send_due)
             embedder.start()
         self.print_summary(host, port, resumed)
         serve(host, port)
