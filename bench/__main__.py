@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from bench import api, processes
+from bench import api, processes, step
 from bench.cast import FEW_LINES, FULL, LONG, MANY, MANY_BLOCKS, MANY_LINES, PAGE, SHORT, Cast
 from bench.client import Page, RawClient, Timing
 from bench.processes import BenchError, Server
@@ -268,6 +268,7 @@ def main(arguments: list[str]) -> int:
     began = time.monotonic()
     try:
         rows: list[Row] = asyncio.run(asyncio.wait_for(run(samples), GIVE_UP))
+        rows += [Row(*figure) for figure in step.figures(samples)]
         rows += [Row(*figure) for figure in api.figures(samples)]
         rows += search(samples, not quick)
     except (BenchError, TimeoutError) as error:

@@ -141,8 +141,11 @@ def listen(topic: str, call: Callable[[], object]) -> None:
     from agents import asyncio_bridge
     from agents.live.publisher import subscribe
 
+    def listener(events: list[Any]) -> None:
+        call()
+
     async def subscribed() -> None:
-        subscribe(topic, lambda events: call() and None)
+        subscribe(topic, listener)
 
     asyncio.run_coroutine_threadsafe(subscribed(), asyncio_bridge.loop()).result()
 

@@ -45,9 +45,9 @@ def render_published(agent: Agent, event: Event) -> str:
 
     What pages of all the agent's conversations draw says nothing of any of them.
     """
-    pk = event.conversation_id
-    conversation = Conversation.of(agent, pk) if pk else None
-    return render(conversation or Conversation(agent=agent), event.kind, event.data, event.rows)
+    conversation = event.conversation or Conversation()
+    conversation.agent = agent
+    return render(conversation, event.kind, event.data, event.rows)
 
 
 def drawn(template: str, **context: Any) -> str:

@@ -157,5 +157,5 @@ class Queue(PreparedRow):
     def record(self, *events: Event, messages: int = 0) -> int:
         """Append to the agent's log what this conversation's pages draw; see `Agent.record`."""
         for event in events:
-            event.conversation_id = self.pk
+            event.conversation = self._conversation
         return self.agent.record(*events, messages=messages)

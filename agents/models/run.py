@@ -97,7 +97,7 @@ class Run(Leased, ScriptRequest, RunContents):
     def record(self, *events: Event, messages: int = 0) -> int:
         """Append to the agent's log what the conversation's pages draw; see `Agent.record`."""
         for event in events:
-            event.conversation_id = self.conversation_id
+            event.conversation = self.conversation
         return self.agent.record(*events, messages=messages)
 
     # -- while it waits ------------------------------------------------------------------------
