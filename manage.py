@@ -16,9 +16,9 @@ def main() -> None:
     except ImproperlyConfigured as error:
         sys.exit(str(error))
     except Error as error:
-        from agents.models.database_errors import explained
+        from agents.models.database_errors import database_problem
 
-        if "--traceback" in sys.argv or not (words := explained(error)):
+        if "--traceback" in sys.argv or not (words := database_problem(error)):
             raise
         sys.exit(words)
 

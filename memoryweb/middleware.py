@@ -60,7 +60,7 @@ class SingleUser:
         if settings.ACCOUNTS or request.path_info.startswith(API):
             return self.get_response(request)
         request.get_host()  # DisallowedHost unless it is a name of this machine
-        if words := wrong_way(*way_of(request)):
+        if words := refusal_reason(*connection_of(request)):
             return refusal(words)
         origin = request.headers.get("Origin")
         if origin is not None and not same_origin(origin, request.get_host()):
@@ -116,14 +116,14 @@ def refusal(words: str) -> HttpResponse:
     return HttpResponse(words, status=403, content_type="text/plain")
 
 
-def way_of(request: HttpRequest) -> tuple[str, set[str], str]:
+def connection_of(request: HttpRequest) -> tuple[str, set[str], str]:
     """From which address a request came, with which headers, in which version of HTTP."""
     headers = {name.lower() for name in request.headers}
     scope: dict[str, Any] = getattr(request, "scope", {})
     return request.META.get("REMOTE_ADDR", ""), headers, scope.get("http_version", "1.1")
 
 
-def wrong_way(address: str, headers: set[str], http_version: str) -> str:
+def refusal_reason(address: str, headers: set[str], http_version: str) -> str:
     """Why a request cannot be the one owner's on this machine, in words; "" if it can.
 
     One that a proxy passes on comes over loopback as well, whoever sent it. A proxy names itself,
@@ -183,7 +183,7 @@ class SingleUserSocket:
         if not settings.ACCOUNTS:
             address = (scope.get("client") or [""])[0]
             headers = {k.decode().lower() for k, _ in scope["headers"]}
-            if wrong_way(address, headers, scope.get("http_version", "1.1")):
+            if refusal_reason(address, headers, scope.get("http_version", "1.1")):
                 await receive()
                 return await send({"type": "websocket.close", "code": 4403})
             scope["user"] = await database_sync_to_async(owner)()

@@ -82,7 +82,7 @@ def conversation(agent: Entry, own: Entry, notes: Notes) -> History:
         reader.take(message)
     reader.add_notes(notes)
     result = reader.result
-    result.lines, result.ids = paired(result.lines, notes)
+    result.lines, result.ids = pair_calls(result.lines, notes)
     result.context_from = beginning(result.lines, reader.in_context)
     return result
 
@@ -234,7 +234,7 @@ def packed(text: str) -> dict[str, Any]:
 Returns = dict[str, Line | None]  # a call's id → what was returned to it
 
 
-def paired(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
+def pair_calls(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
     """The messages with each tool's return right below its call, in the order of the calls.
 
     A return without its call is dropped; a call without its return gets one that says so. A call

@@ -199,7 +199,7 @@ def message_entry(
     }
 
 
-def said_entry(message: Message, model: str | None) -> dict[str, Any]:
+def entry_of(message: Message, model: str | None) -> dict[str, Any]:
     """A message of the person, the model or a tool."""
     key, content = f"message-{message.number}", texts(message.content, message.reasoning)
     entry = message_entry(key, message.role, content, message.created_at, model)

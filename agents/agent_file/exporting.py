@@ -27,9 +27,9 @@ from .entries import (
     RUN,
     STEP,
     block_entry,
+    entry_of,
     llm_config,
     message_entry,
-    said_entry,
     stamp,
     summary_entry,
     texts,
@@ -186,7 +186,7 @@ class Export:
                 summary = None
             step = self.step_place.get(message.step_id or 0)
             used = model if step is None else self.steps[step].model
-            yield said_entry(message, used)
+            yield entry_of(message, used)
         if summary:
             yield summary_entry(self.summary_id, summary, model)
 

@@ -25,12 +25,12 @@ from agents.models.tag import AgentTag
 from .conversation import History, Line, conversation
 from .limits import check_size
 from .memory import Blocks, passages_of
-from .reading import AgentFileError, Entry, Notes, count, listed, tidied
+from .reading import AgentFileError, Entry, Notes, clean_json, count, listed
 from .rows import batch, remove, store
 from .settings import settings_of, tags_of
 from .single import as_lists
 from .toolset import Toolset
-from .transcript import Transcript, deduced, restored
+from .transcript import Transcript, deduce_runs, restored
 
 logger = logging.getLogger(__name__)
 OTHERS = {
@@ -124,7 +124,7 @@ class Import:
 
     def __init__(self, owner: User, data: Any, options: Options) -> None:
         self.owner, self.options, self.notes = owner, options, Notes()
-        file = lists_of(tidied(data, self.notes))
+        file = lists_of(clean_json(data, self.notes))
         own = own_part(file, self.notes)
         check_size(file, own)
         self.blocks = Blocks(file, owner, self.notes)
@@ -143,7 +143,7 @@ class Import:
         with_messages = self.options.with_messages
         talk = conversation(entry, own, self.notes) if with_messages else History([])
         has_own = bool(own.given) and with_messages
-        transcript = restored(talk, own) if has_own else deduced(talk, self.notes)
+        transcript = restored(talk, own) if has_own else deduce_runs(talk, self.notes)
         passages = passages_of(own, transcript.steps)
         agent.message_count = len(talk.lines)
         agent.passage_count = len(passages)

@@ -76,7 +76,7 @@ def _no_number(name: str) -> None:
     raise ValueError(f"{name} is not valid in JSON")
 
 
-def tidied(given: Any, notes: Notes) -> Any:
+def clean_json(given: Any, notes: Notes) -> Any:
     """A copy of a JSON value with only text that can be stored; AgentFileError for bad numbers."""
     marked = 0
 

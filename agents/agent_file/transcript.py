@@ -80,7 +80,7 @@ class Transcript:
 # -- made of the messages ----------------------------------------------------------------------
 
 
-def deduced(found: History, notes: Notes) -> Transcript:
+def deduce_runs(found: History, notes: Notes) -> Transcript:
     """A run for each message of the person, a step for each of the assistant."""
     made = Transcript()
     before: datetime | None = None

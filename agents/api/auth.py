@@ -19,7 +19,7 @@ from agents.accounts import owner, user_of_session
 from agents.models import Token
 from agents.models.limits import check_requests
 from agents.models.token import PREFIX
-from memoryweb.middleware import same_origin, way_of, wrong_way
+from memoryweb.middleware import connection_of, refusal_reason, same_origin
 
 from .errors import Refused
 
@@ -103,7 +103,7 @@ def check_form(request: HttpRequest) -> None:
 
 def check_machine(request: HttpRequest) -> None:
     """403 for requests from other machines, on a server without accounts."""
-    if words := wrong_way(*way_of(request)):
+    if words := refusal_reason(*connection_of(request)):
         raise Refused(403, words)
 
 

@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from agents.asyncio_bridge import in_thread
-from agents.models.lease import adapted
+from agents.models.lease import database_time
 from agents.models.limits import check_requests
 
 from . import publisher
@@ -55,7 +55,12 @@ class Login:
         By one statement, as every open page asks every few seconds. A session keeps its key for as
         long as it is one person's, and is good for the password it was checked with at first.
         """
-        parameters = [self.session_key, adapted(timezone.now()), self.user.pk, self.user.password]
+        parameters = [
+            self.session_key,
+            database_time(timezone.now()),
+            self.user.pk,
+            self.user.password,
+        ]
         with connection.cursor() as cursor:
             cursor.execute(STILL_VALID, parameters)
             if cursor.fetchone() is None:

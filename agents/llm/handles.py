@@ -28,19 +28,19 @@ def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:
     name, slash, model = handle.partition("/")
     if not slash:
         if default.is_demo and handle != DEMO_MODEL:
-            raise unknown(handle)
+            raise unknown_handle(handle)
         return default, handle
     endpoint = named_endpoints().get(name)
-    if endpoint == default and not default.is_openai and lists(default, handle, ask=ask):
+    if endpoint == default and not default.is_openai and lists_model(default, handle, ask=ask):
         return default, handle  # a server of servers, whose own names have a slash
     if endpoint and model and (not endpoint.is_demo or model == DEMO_MODEL):
         return endpoint, model
-    if endpoint is None and lists(default, handle, ask=ask):
+    if endpoint is None and lists_model(default, handle, ask=ask):
         return default, handle
-    raise unknown(handle)
+    raise unknown_handle(handle)
 
 
-def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
+def lists_model(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
     """Whether an endpoint lists a model; False where it does not answer."""
     if endpoint.is_demo:
         return False
@@ -50,7 +50,7 @@ def lists(endpoint: Endpoint, model: str, *, ask: bool = True) -> bool:
         return False
 
 
-def unknown(handle: str) -> ModelError:
+def unknown_handle(handle: str) -> ModelError:
     """That no endpoint here has this model, and what to do."""
     named = ", ".join(sorted(named_endpoints()))
     more = (

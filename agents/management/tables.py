@@ -14,7 +14,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.exceptions import InconsistentMigrationHistory
 from django.db.migrations.loader import MigrationLoader
 
-from agents.models.database_errors import DAMAGED, explained
+from agents.models.database_errors import DAMAGED, database_problem
 
 logger = logging.getLogger(__name__)
 LARGEST_CHECKED = 256 * 1024 * 1024  # bytes; checking a larger file would delay the start
@@ -36,7 +36,7 @@ def bring_up_to_date() -> None:
     try:
         call_command("migrate", verbosity=0, interactive=False)
     except (DatabaseError, InconsistentMigrationHistory) as error:
-        if isinstance(error, DatabaseError) and explained(error):
+        if isinstance(error, DatabaseError) and database_problem(error):
             raise
         raise other_version(str(error).strip().partition("\n")[0]) from error
     if missing := missing_columns():

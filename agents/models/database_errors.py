@@ -37,7 +37,7 @@ def unavailable(error: BaseException) -> str:
     return next(filter(None, map(_words, _causes(error))), "")
 
 
-def explained(error: BaseException) -> str:
+def database_problem(error: BaseException) -> str:
     """What is wrong with the database, also where it does not pass; "" if it is something else."""
     if words := unavailable(error):
         detail = str(error).strip().partition("\n")[0]

@@ -40,7 +40,7 @@ class Leased(models.Model):
 
         A worker that was given up as dead, and was only slow, finds out at its next write.
         """
-        now, silent = map(adapted, (timezone.now(), silent_since()))
+        now, silent = map(database_time, (timezone.now(), silent_since()))
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE agents_run SET attempt = attempt + 1, tries = tries + 1, seen_at = %s"
@@ -63,7 +63,7 @@ class Leased(models.Model):
                 f"UPDATE agents_run SET seen_at = %(now)s{said} WHERE id = %(id)s"
                 " AND attempt = %(attempt)s AND status = 'running' RETURNING stop_requested",
                 {
-                    "now": adapted(timezone.now()),
+                    "now": database_time(timezone.now()),
                     "activity": activity,
                     "id": self.pk,
                     "attempt": self.attempt,
@@ -82,7 +82,7 @@ class Leased(models.Model):
             raise RunStopped
 
 
-def adapted(moment: datetime) -> Any:
+def database_time(moment: datetime) -> Any:
     """A moment as the database takes it."""
     return connection.ops.adapt_datetimefield_value(moment)
 

@@ -44,12 +44,12 @@ class Sharing:
     def in_words(self) -> str:
         """`shared with 2 agents and 1 person`, or one of both; "" where nobody else has it."""
         agents = len(self.agents) + self.others
-        counts = [counted(agents, "agent")] if agents else []
-        counts += [counted(self.people, "person", "people")] if self.people else []
+        counts = [quantity(agents, "agent")] if agents else []
+        counts += [quantity(self.people, "person", "people")] if self.people else []
         return f"shared with {' and '.join(counts)}" if counts else ""
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def quantity(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 

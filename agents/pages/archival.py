@@ -55,7 +55,7 @@ class PassageFilters:
     def from_query(cls, request: Request) -> PassageFilters:
         """`?q=<words>`, `tags=<typed>` or `tag=<tag>` many times, `all`; whatever that says."""
         try:
-            typed = tags_typed(request.GET.get("tags", ""))
+            typed = parse_tags(request.GET.get("tags", ""))
         except MemoryRefusal:
             typed = []
         tags = dict.fromkeys(tag for tag in [*typed, *request.GET.getlist("tag")] if tag.strip())
@@ -75,11 +75,15 @@ class PassageFilters:
 
     def address(self, **further: object) -> str:
         """The part of an address that names this filter, and more."""
-        given = {"q": self.query, "tags": as_typed(self.tags), "all": "1" if self.all_tags else ""}
+        given = {
+            "q": self.query,
+            "tags": format_tags(self.tags),
+            "all": "1" if self.all_tags else "",
+        }
         return urlencode({name: value for name, value in {**given, **further}.items() if value})
 
 
-def tags_typed(typed: str) -> list[str]:
+def parse_tags(typed: str) -> list[str]:
     """Tags as a person types them: `travel, food, "one, with a comma"`."""
     try:
         rows = csv.reader([typed.replace("\r", " ").replace("\n", " ")], skipinitialspace=True)
@@ -88,8 +92,8 @@ def tags_typed(typed: str) -> list[str]:
         raise MemoryRefusal("The tags are too long; shorten them.") from None
 
 
-def as_typed(tags: Iterable[str]) -> str:
-    """Tags as `tags_typed` reads them."""
+def format_tags(tags: Iterable[str]) -> str:
+    """Tags as `parse_tags` reads them."""
 
     def quoted(tag: str) -> str:
         tag = " ".join(tag.splitlines())
@@ -204,14 +208,14 @@ def frame_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
     """What is around the list."""
     return {
         "filters": filters,
-        "tags": tags_offered(agent, filters),
+        "tags": tag_choices(agent, filters),
         "newest_only": agent.passage_count > TAGGED,
         "embedding": embedding_progress(agent),
         "has_tools": "archival_memory_search" in agent.tools,
     }
 
 
-def tags_offered(agent: Agent, filters: PassageFilters) -> list[tuple[str, int]]:
+def tag_choices(agent: Agent, filters: PassageFilters) -> list[tuple[str, int]]:
     """The tags of the newest passages with how often they stand there, the most frequent first.
 
     Those that are asked for come first if they are not among these.

@@ -40,7 +40,7 @@ def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
         context |= {"value": block.value, "version": block.version}
         return render(request, "agents/_block_editor.html", context)
     value = request.POST.get("value", "").replace("\r\n", "\n")
-    version, editor = version_sent(request.POST.get("version", "")), Editor.person(request.user)
+    version, editor = version_in_form(request.POST.get("version", "")), Editor.person(request.user)
     try:
         with transaction.atomic():
             block.only_at(version, by=editor)
@@ -53,7 +53,7 @@ def edit_value(request: Request, block: Block, address: str) -> HttpResponse:
     return HttpResponse()  # the editor closes; the socket brings the new value
 
 
-def version_sent(text: str) -> int:
+def version_in_form(text: str) -> int:
     """A version as the form has it; -1, which no block has, where that is not a number."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 

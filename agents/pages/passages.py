@@ -15,7 +15,7 @@ from agents.models import Agent, Editor, MemoryRefusal, Passage, VersionConflict
 from agents.models.editing import RowDeleted
 from agents.models.passage import LONGEST_PASSAGE
 
-from .archival import as_typed, tags_typed
+from .archival import format_tags, parse_tags
 from .blocks import sentence
 from .request import Request, own_agent
 
@@ -32,7 +32,7 @@ def add(request: Request, agent_id: UUID) -> HttpResponse:
     context = {"address": reverse("archival_add", args=[agent.pk]), "text": text, "tags": typed}
     if request.method == "POST":
         try:
-            Passage.insert(agent, text, tags_typed(typed), by=Editor.person(request.user))
+            Passage.insert(agent, text, parse_tags(typed), by=Editor.person(request.user))
             return HttpResponse()  # the form closes; the socket brings the passage
         except MemoryRefusal as refusal:
             return editor(request, context | {"error": sentence(refusal)}, status=422)
@@ -51,15 +51,15 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
         passage = agent.passages.filter(pk=passage_id).first()
         if passage is None:
             return not_found(request)
-        context = {"text": passage.text, "tags": as_typed(passage.tags)}
+        context = {"text": passage.text, "tags": format_tags(passage.tags)}
         return editor(request, passage_context(agent, passage) | context)
     context = {"text": typed_text(request), "tags": request.POST.get("tags", "")}
     passage = Passage(pk=passage_id, agent=agent)
     try:
         with transaction.atomic():
             passage.only_at(request.POST.get("version", ""))
-            same = context["tags"] == as_typed(passage.tags)
-            tags = passage.tags if same else tags_typed(context["tags"])
+            same = context["tags"] == format_tags(passage.tags)
+            tags = passage.tags if same else parse_tags(context["tags"])
             passage.edit(context["text"], tags, by=Editor.person(request.user))
     except RowDeleted:
         address = reverse("archival_add", args=[agent.pk])

@@ -21,7 +21,7 @@ _kept: LRUCache[tuple[object, ...], Any] = LRUCache(MOST_KEPT, getsizeof=lambda 
 _lock = Lock()
 
 
-class KeptByText(Protocol[P, R_co]):
+class CachedByText(Protocol[P, R_co]):
     """A function whose results are kept."""
 
     __wrapped__: Callable[..., Any]
@@ -31,14 +31,14 @@ class KeptByText(Protocol[P, R_co]):
     def keep(self, result: Any, *args: P.args, **kwargs: P.kwargs) -> None: ...
 
 
-def kept_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], KeptByText[P, R]]:
+def cached_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], CachedByText[P, R]]:
     """A function of texts, and of small values, whose results are kept.
 
     `size` is how many characters a result takes. The texts themselves are not kept. Whoever has the
     result by other means hands it over: `function.keep(result, *texts)`.
     """
 
-    def wrap(function: Callable[P, R]) -> KeptByText[P, R]:
+    def wrap(function: Callable[P, R]) -> CachedByText[P, R]:
         name = (function.__module__, function.__qualname__)
 
         @wraps(function)
@@ -55,7 +55,7 @@ def kept_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], KeptB
             _keep((*name, *map(_digest, args)), result, size)
 
         call.keep = keep  # type: ignore[attr-defined]
-        return cast("KeptByText[P, R]", call)
+        return cast("CachedByText[P, R]", call)
 
     return wrap
 

@@ -19,7 +19,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from .cache import kept_by_text
+from .cache import cached_by_text
 from .guard import Guard, guard_of
 
 TAGS_TEMPLATE = (
@@ -76,7 +76,7 @@ def compile_texts(blocks: Sequence[BlockText], source: str, among: Sequence[Bloc
     return _compiled(source, tuple(blocks), tuple(among))
 
 
-@kept_by_text(lambda compiled: 3 * len(compiled))  # what it was made of is kept with it
+@cached_by_text(lambda compiled: 3 * len(compiled))  # what it was made of is kept with it
 def _compiled(source: str, given: tuple[BlockText, ...], among: tuple[BlockText, ...]) -> str:
     blocks = [block.harmless() for block in given]
     guard = guard_for([block.harmless() for block in among] or blocks, source)

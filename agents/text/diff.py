@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from .cache import kept_by_text
+from .cache import cached_by_text
 
 WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 MOST_STEPS = 200_000  # of difflib's, some 15 ms
@@ -166,7 +166,7 @@ def size_of(pieces: Sequence[Piece]) -> int:
     return sum(100 + len(piece.text) for piece in pieces)
 
 
-@kept_by_text(size_of)
+@cached_by_text(size_of)
 def words_changed(before: str, after: str) -> list[Piece]:
     """The difference of two texts as pieces; joining all but `removed` gives `after`.
 
@@ -253,7 +253,7 @@ class Lines(NamedTuple):
         return self.added + self.removed - len(self.shown)
 
 
-@kept_by_text(lambda lines: size_of(lines.shown))
+@cached_by_text(lambda lines: size_of(lines.shown))
 def lines_changed(before: str, after: str) -> Lines:
     """The difference of two texts line by line, unchanged and empty lines left out."""
     head, tail = differing(before, after)
@@ -280,7 +280,7 @@ def cut(line: str) -> str:
     return line if more <= 0 else f"{line[:LONGEST_LINE]} … and {more:,} more characters"
 
 
-@kept_by_text(lambda hunks: sum(map(size_of, hunks)))
+@cached_by_text(lambda hunks: sum(map(size_of, hunks)))
 def hunks_changed(before: str, after: str) -> list[list[Piece]]:
     """The lines that changed, each stretch of them word by word."""
     if len(before) + len(after) > LONGEST:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from .cache import kept_by_text
+from .cache import cached_by_text
 
 LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*\\n)")
 LONGEST = 100_000  # characters of JSON that are laid out
@@ -14,7 +14,7 @@ GROWTH = 4  # times as long, at most, and:
 ROOM = 10_000  # so many characters more; deep nesting grows by the square of its depth
 
 
-@kept_by_text(len)
+@cached_by_text(len)
 def pretty(text: str) -> str:
     """JSON with one name a line; as it stands where it is none, is too long or nested too deep."""
     if len(text) > LONGEST:

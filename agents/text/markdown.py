@@ -15,7 +15,7 @@ from cmarkgfm.cmark import Options
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from .cache import kept_by_text
+from .cache import cached_by_text
 from .highlight import Highlighter
 
 TAGS = {
@@ -40,7 +40,7 @@ CODE = re.compile(r'(<pre><code class="language-([^"\s]+)[^"]*">)([^<]*)</code><
 NESTING = re.compile(r"<(/?)(?:blockquote|ul|ol|em|strong|del)\b")
 
 
-@kept_by_text(len)
+@cached_by_text(len)
 def render(text: str) -> SafeString:
     """Markdown to HTML that can hold no script, no style, and nothing fetched from elsewhere."""
     if len(text) > LONGEST:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rapidfuzz.distance import Indel
 from rapidfuzz.process import extractOne
 
-from .cache import kept_by_text
+from .cache import cached_by_text
 from .diff import differing
 
 ALIKE = 0.9  # of 1: from here on two lines count as the same
@@ -75,7 +75,7 @@ def _most_similar(text: str, lines: dict[int, str]) -> int | None:
     return found[2] if found else None
 
 
-@kept_by_text(len)
+@cached_by_text(len)
 def similar_lines(value: str) -> Repeats:
     """Each line of a text that repeats an earlier one."""
     lines = value.split("\n")

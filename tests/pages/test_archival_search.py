@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from agents.models import Agent, Editor, Passage
 from agents.pages import archival
-from agents.pages.archival import as_typed, tags_typed
+from agents.pages.archival import format_tags, parse_tags
 from agents.search import semantic
 from agents.search.embedder import Embedder
 from tests.support.archival_list import (
@@ -50,7 +50,7 @@ def test_tags_are_offered_with_how_often_and_filter(
     "tags", [["a"], ["a", "b c"], ["x, y", 'say "no"', '"'], ["'", "日本"], [], ["a,b", ",", "\\"]]
 )
 def test_tags_are_read_as_they_are_written(tags: list[str]) -> None:
-    assert tags_typed(as_typed(tags)) == tags
+    assert parse_tags(format_tags(tags)) == tags
 
 
 def test_tags_that_stand_in_old_passages_only_are_not_looked_for_but_kept_where_chosen(

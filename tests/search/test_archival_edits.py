@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from agents.models import Agent, Editor, Event, Passage
 from agents.pages import archival_changes
-from agents.pages.archival import MOST_KNOWN, PASSAGES_A_PAGE, as_typed
+from agents.pages.archival import MOST_KNOWN, PASSAGES_A_PAGE, format_tags
 from tests.support.archival_list import START, get, kept, passages_in, plain, since, tab, version
 from tests.support.ledger import step_of
 
@@ -83,7 +83,7 @@ def test_editing_a_passage(agent: Agent, rex: Passage, web: Client) -> None:
 
 def test_tags_that_cannot_be_typed_stay_as_they_are(agent: Agent, by: Editor, web: Client) -> None:
     row = Passage.insert(agent, "Rex", ["two\nlines"], by=by)
-    form = {"text": "Rex is a dog", "tags": as_typed(row.tags), "version": version(row)}
+    form = {"text": "Rex is a dog", "tags": format_tags(row.tags), "version": version(row)}
     assert post(web, "archival_edit", agent.pk, row.pk, **form)[0] == 200
     assert Passage.objects.get().tags == ["two\nlines"]
 

@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from agents.management.commands.serve import keep_to_one_core
 from agents.management.tables import bring_up_to_date
-from agents.models.database_errors import explained, unavailable
+from agents.models.database_errors import database_problem, unavailable
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system chooses the cores")
@@ -81,13 +81,13 @@ def test_what_is_wrong_with_a_file_is_explained(
         path.write_bytes(content)
     with closing(sqlite3.connect(path)) as database, pytest.raises(sqlite3.Error) as failed:
         database.execute("SELECT id FROM agents_agent")
-    assert words in explained(failed.value)
+    assert words in database_problem(failed.value)
     assert not unavailable(failed.value)
 
 
 def test_an_error_that_is_not_the_databases_is_not_explained() -> None:
-    assert explained(ValueError("no such table")) == ""
-    assert explained(sqlite3.OperationalError("near 'SELEC': syntax error")) == ""
+    assert database_problem(ValueError("no such table")) == ""
+    assert database_problem(sqlite3.OperationalError("near 'SELEC': syntax error")) == ""
 
 
 # -- backups ---------------------------------------------------------------------------------------
