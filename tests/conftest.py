@@ -11,6 +11,7 @@ import httpx2
 import openai
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.db import connection
 from django.test import Client, override_settings
 from pytest_django import Settings
@@ -111,20 +112,31 @@ def bob(db: None) -> User:
 
 
 @pytest.fixture
-def web(client: Client, alice: User, settings: Settings) -> Client:
-    """Alice's browser, on a server where people log in."""
+def accounts(settings: Settings) -> None:
+    """The server is one where people log in; nothing that they did is counted yet."""
     settings.ACCOUNTS = True
-    client.force_login(alice)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    caches["default"].clear()  # allauth counts attempts there
+    caches["requests"].clear()
+
+
+def browser(user: User) -> Client:
+    """A browser in which a person is logged in."""
+    client = Client()
+    client.force_login(user)
     return client
 
 
 @pytest.fixture
-def bobs_web(bob: User, settings: Settings) -> Client:
+def web(accounts: None, alice: User) -> Client:
+    """Alice's browser, on a server where people log in."""
+    return browser(alice)
+
+
+@pytest.fixture
+def bobs_web(accounts: None, bob: User) -> Client:
     """Bob's browser, there too."""
-    settings.ACCOUNTS = True
-    client = Client()
-    client.force_login(bob)
-    return client
+    return browser(bob)
 
 
 @pytest.fixture
@@ -133,12 +145,9 @@ def operator(db: None) -> User:
 
 
 @pytest.fixture
-def desk(operator: User, settings: Settings) -> Client:
+def desk(accounts: None, operator: User) -> Client:
     """The operator's browser, there too."""
-    settings.ACCOUNTS = True
-    client = Client()
-    client.force_login(operator)
-    return client
+    return browser(operator)
 
 
 @pytest.fixture

@@ -22,11 +22,6 @@ FOREIGN = ["https://evil.example", "null", "http://testserver.evil.example"]
 NEW: dict[str, Any] = {"memory_blocks": []}
 
 
-@pytest.fixture
-def accounts(settings: Any) -> None:
-    settings.ACCOUNTS = True
-
-
 def body(data: Any) -> dict[str, Any]:
     return {"data": json.dumps(data), "content_type": "application/json"}
 

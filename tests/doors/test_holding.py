@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from pytest_django import Settings
 
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, Block, BlockShare, Event
@@ -21,9 +20,7 @@ from tests.support.pages import at
 MEMORY = Event.Kind.MEMORY_CHANGED
 
 
-@pytest.fixture(autouse=True)
-def accounts(settings: Settings) -> None:
-    settings.ACCOUNTS = True
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 def page(agent: Agent, verb: str, block: Block) -> int:

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.api.ids import numbered
 from agents.models import Agent, Editor, Event, Passage, Tool
@@ -22,9 +21,7 @@ from tests.support.pages import at
 ARCHIVAL, AGENT = Event.Kind.ARCHIVAL_CHANGED, Event.Kind.AGENT_CHANGED
 
 
-@pytest.fixture(autouse=True)
-def accounts(settings: Settings) -> None:
-    settings.ACCOUNTS = True
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 @pytest.fixture

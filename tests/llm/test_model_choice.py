@@ -13,10 +13,7 @@ from agents.models import Agent
 from tests.support.api_client import Api
 from tests.support.fake_openai import FakeOpenAI
 
-
-@pytest.fixture(autouse=True)
-def accounts(settings: Settings) -> None:
-    settings.ACCOUNTS = True
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 @pytest.fixture

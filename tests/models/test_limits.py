@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import caches
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -26,11 +25,7 @@ from agents.tools.dry_run import one_at_a_time
 from tests.support.api_client import Api
 from tests.support.stored import of
 
-
-@pytest.fixture(autouse=True)
-def accounts(settings: Settings) -> None:
-    settings.ACCOUNTS = True
-    caches["requests"].clear()
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 # -- messages that wait ----------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -31,25 +30,7 @@ from tests.support.visitor import PASSWORD
 METHODS = ("get", "post")
 
 
-@pytest.fixture(autouse=True)
-def accounts(settings: Any) -> None:
-    settings.ACCOUNTS = True
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()  # allauth counts attempts there
-
-
-@pytest.fixture
-def as_bob(bob: User) -> Client:
-    client = Client()
-    client.force_login(bob)
-    return client
-
-
-@pytest.fixture
-def as_alice(alice: User) -> Client:
-    client = Client()
-    client.force_login(alice)
-    return client
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 # -- coming in -------------------------------------------------------------------------------------
@@ -208,24 +189,24 @@ def answer(response: Any, address: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_another_persons_agent_is_like_one_that_never_was(
-    method: str, as_bob: Client, agent: Agent
+    method: str, bobs_web: Client, agent: Agent
 ) -> None:
     ids = ids_of(agent)
     form = {"value": "Mine", "version": "1", "text": "Hi", "name": "Mine", "label": "mine"}
     before = everything()
     nothing = of_agents(ids_of_nothing())
     for name, address in of_agents(ids).items():
-        given = getattr(as_bob, method)(address, form)
+        given = getattr(bobs_web, method)(address, form)
         assert given.status_code in (404, 405), name
         assert "Tutor" not in given.content.decode(), name
-        unknown = getattr(as_bob, method)(nothing[name], form)
+        unknown = getattr(bobs_web, method)(nothing[name], form)
         assert answer(given, address) == answer(unknown, nothing[name]), name
     assert everything() == before
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ones_own_agent_is_no_way_to_anothers_blocks_runs_and_edits(
-    method: str, as_bob: Client, bob: User, agent: Agent
+    method: str, bobs_web: Client, bob: User, agent: Agent
 ) -> None:
     theirs = ids_of(agent)
     own = Agent.create(bob, "Bob's", ChatMemory())
@@ -233,45 +214,45 @@ def test_ones_own_agent_is_no_way_to_anothers_blocks_runs_and_edits(
     before = everything()
     for name, address in addresses({**theirs, "agent_id": own.pk}).items():
         if name in naming_rows() - {"older_runs"}:
-            response = getattr(as_bob, method)(address, form)
+            response = getattr(bobs_web, method)(address, form)
             assert response.status_code in (404, 405, 409), name
             assert "Name: Bob" not in response.content.decode(), name
-    older = as_bob.get(reverse("older_runs", args=[own.pk, theirs["run_id"] + 1]))
+    older = bobs_web.get(reverse("older_runs", args=[own.pk, theirs["run_id"] + 1]))
     assert "Hello" not in older.content.decode()
     assert everything() == before
 
 
-def test_a_list_shows_ones_own_agents_only(as_bob: Client, bob: User, agent: Agent) -> None:
+def test_a_list_shows_ones_own_agents_only(bobs_web: Client, bob: User, agent: Agent) -> None:
     own = Agent.create(bob, "Bob's own", ChatMemory())
     gone = Agent.create(agent.owner, "Alice's old one", ChatMemory())
     gone.trash()
     for name in ("agent_new", "agents_deleted"):
-        assert "Tutor" not in as_bob.get(reverse(name)).content.decode()
-    page = as_bob.get(reverse("agent", args=[own.pk])).content.decode()
+        assert "Tutor" not in bobs_web.get(reverse(name)).content.decode()
+    page = bobs_web.get(reverse("agent", args=[own.pk])).content.decode()
     assert "Bob&#x27;s own" in page
     assert "Tutor" not in page
-    assert "old one" not in as_bob.get(reverse("agents_deleted")).content.decode()
-    assert as_bob.get(reverse("home")).headers["Location"] == reverse("agent", args=[own.pk])
+    assert "old one" not in bobs_web.get(reverse("agents_deleted")).content.decode()
+    assert bobs_web.get(reverse("home")).headers["Location"] == reverse("agent", args=[own.pk])
 
 
 def test_a_deleted_agent_is_gone_for_its_owner_until_it_is_restored(
-    as_alice: Client, as_bob: Client, agent: Agent
+    web: Client, bobs_web: Client, agent: Agent
 ) -> None:
     ids = ids_of(agent)
-    as_alice.post(reverse("agent_delete", args=[agent.pk]))
+    web.post(reverse("agent_delete", args=[agent.pk]))
     for name, address in of_agents(ids).items():
         if name != "agent_restore":
-            assert as_alice.get(address).status_code in (404, 405), name
-            assert as_alice.post(address).status_code in (404, 405), name
-    assert as_bob.post(reverse("agent_restore", args=[agent.pk])).status_code == 404
-    as_alice.post(reverse("agent_restore", args=[agent.pk]))
-    assert as_alice.get(reverse("agent", args=[agent.pk])).status_code == 200
+            assert web.get(address).status_code in (404, 405), name
+            assert web.post(address).status_code in (404, 405), name
+    assert bobs_web.post(reverse("agent_restore", args=[agent.pk])).status_code == 404
+    web.post(reverse("agent_restore", args=[agent.pk]))
+    assert web.get(reverse("agent", args=[agent.pk])).status_code == 200
 
 
 def test_whoever_is_no_longer_active_is_no_longer_in(
-    as_alice: Client, alice: User, agent: Agent
+    web: Client, alice: User, agent: Agent
 ) -> None:
     alice.is_active = False
     alice.save()
-    response = as_alice.get(reverse("agent", args=[agent.pk]))
+    response = web.get(reverse("agent", args=[agent.pk]))
     assert response.status_code == 302

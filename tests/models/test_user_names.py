@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
 from tests.support.sign_up import sign_up
 from tests.support.visitor import PASSWORD
 
-
-@pytest.fixture(autouse=True)
-def accounts(settings: Any) -> None:
-    settings.ACCOUNTS = True
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()  # allauth counts attempts there
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 MIXED = "аlice"  # the first letter is Cyrillic

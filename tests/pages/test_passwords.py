@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -22,11 +21,7 @@ from tests.support.visitor import PASSWORD
 NEW = "another long and winding road"
 
 
-@pytest.fixture(autouse=True)
-def accounts(settings: Any) -> None:
-    settings.ACCOUNTS = True
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()  # allauth counts attempts there
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 @pytest.fixture

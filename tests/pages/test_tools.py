@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.memory.classes import ChatMemory, TaskMemory
 from agents.models import Agent, Event, Tool
@@ -18,13 +17,6 @@ from agents.tools import of_agent
 from agents.tools.attaching import attach, rewrite, set_rules
 from tests.support.addresses import everything
 from tests.support.tool_pages import SHOUT, html, save, tab, words_of
-
-
-def browser(user: User, settings: Settings) -> Client:
-    settings.ACCOUNTS = True
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -104,7 +96,7 @@ def test_all_that_is_wrong_is_said_at_once(web: Client) -> None:
 
 
 def test_a_name_that_is_taken_is_not_overwritten(
-    web: Client, shout: Tool, bob: User, settings: Settings
+    web: Client, bobs_web: Client, shout: Tool
 ) -> None:
     other = SHOUT.replace("loudly", "quietly")
     response = web.post(reverse("tool_new"), {"source": other})
@@ -112,7 +104,7 @@ def test_a_name_that_is_taken_is_not_overwritten(
     assert "You have a tool &#x27;shout&#x27; already" in html(response)
     shout.refresh_from_db()
     assert shout.description == "Say it loudly."
-    assert browser(bob, settings).post(reverse("tool_new"), {"source": other}).status_code == 302
+    assert bobs_web.post(reverse("tool_new"), {"source": other}).status_code == 302
 
 
 def test_a_renamed_function_stays_with_its_agents_and_rules(
@@ -253,24 +245,21 @@ def test_what_a_source_says_is_shown_as_text(web: Client, agent: Agent) -> None:
 # -- whose it is -----------------------------------------------------------------------------------
 
 
-def test_a_strangers_tools_are_not_there(
-    agent: Agent, shout: Tool, bob: User, settings: Settings
-) -> None:
+def test_a_strangers_tools_are_not_there(agent: Agent, shout: Tool, bobs_web: Client) -> None:
     attach(agent, "shout")
-    stranger = browser(bob, settings)
     before = everything()
     form = {"source": SHOUT, "tool": "shout", "agent": str(agent.pk)}
     for name in ("tool", "tool_read", "tool_try", "tool_delete"):
         address = reverse(name, args=[shout.pk])
-        assert stranger.post(address, form).status_code == 404, name
-        assert stranger.get(address).status_code in (404, 405), name
+        assert bobs_web.post(address, form).status_code == 404, name
+        assert bobs_web.get(address).status_code in (404, 405), name
     for name in ("tool_attach", "tool_detach", "tool_rules"):
         address = reverse(name, args=[agent.pk])
-        assert stranger.post(address, form).status_code == 404, name
+        assert bobs_web.post(address, form).status_code == 404, name
     assert (
-        stranger.get(reverse("tool_rules", args=[agent.pk]), {"tool": "shout"}).status_code == 404
+        bobs_web.get(reverse("tool_rules", args=[agent.pk]), {"tool": "shout"}).status_code == 404
     )
-    assert "shout" not in html(stranger.get(reverse("tools")))
+    assert "shout" not in html(bobs_web.get(reverse("tools")))
     nobody = Client()
     for name in ("tools", "tool_new"):
         assert nobody.get(reverse(name)).status_code == 302

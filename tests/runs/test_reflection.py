@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from agents.memory import sent_requests
 from agents.models import Agent, Block, Message, Run, Step
@@ -17,13 +15,6 @@ from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
 RETHINK = ("memory_rethink", {"label": "human", "new_memory": "Bob"})
-
-
-@pytest.fixture
-def web(client: Client, agent: Agent, settings: Settings) -> Client:
-    settings.ACCOUNTS = True
-    client.force_login(agent.owner)
-    return client
 
 
 def execute(run: Run) -> Run:
