@@ -7,7 +7,6 @@ import json
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.agent_file import import_agent
 from agents.memory.context_messages import context_messages
@@ -104,12 +103,10 @@ def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
 
 
 def test_an_imported_agent_is_drawn_and_goes_on(
-    client: Client, alice: User, model: FakeOpenAI, ask: Ask, agent: Agent, settings: Settings
+    alice: User, model: FakeOpenAI, ask: Ask, agent: Agent, web: Client
 ) -> None:
-    settings.ACCOUNTS = True
-    client.force_login(alice)
     imported = import_agent(alice, sample("single.af")).agent
-    page = client.get(reverse("agent", args=[imported.pk])).content.decode()
+    page = web.get(reverse("agent", args=[imported.pk])).content.decode()
     for said in ("My name is Ada", "Nice to meet you, Ada!", "Ada told her name", "Reads crime"):
         assert said in page
     model.models = ["fake-model", "gpt-4o-mini"]

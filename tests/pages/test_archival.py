@@ -13,7 +13,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import Settings
 
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Editor, Passage
@@ -125,11 +124,8 @@ def test_the_page_counts_passages_in_the_tabs_label(
 
 
 def test_a_strangers_page_reaches_nothing_of_it(
-    agent: Agent, rex: Passage, bob: User, settings: Settings
+    agent: Agent, rex: Passage, bob: User, bobs_web: Client
 ) -> None:
-    settings.ACCOUNTS = True
-    stranger = Client()
-    stranger.force_login(bob)
     theirs = Agent.create(bob, "Bob's", ChatMemory())
     lists = ("archival", "archival_older", "archival_newer", "archival_embedding", "archival_add")
     rows = ("archival_edit", "archival_whole", "archival_delete")
@@ -137,17 +133,17 @@ def test_a_strangers_page_reaches_nothing_of_it(
     addresses += [reverse(name, args=[a.pk, rex.pk]) for name in rows for a in (agent, theirs)]
     addresses.append(reverse("panel_tab", args=[agent.pk, "archival"]))
     for address in addresses:
-        assert stranger.get(address).status_code == 404, address
+        assert bobs_web.get(address).status_code == 404, address
         given = {"text": "x", "version": version(rex)}
-        status = stranger.post(address, given).status_code
+        status = bobs_web.post(address, given).status_code
         assert status in (404, 405, 409), address
     assert Passage.objects.get().text == "Rex is a dog"
     edit = reverse("archival_edit", args=[theirs.pk, rex.pk])
-    html = stranger.post(edit, {"text": "x", "version": version(rex)}).content.decode()
+    html = bobs_web.post(edit, {"text": "x", "version": version(rex)}).content.decode()
     assert "Rex" not in html
     known = {"known": str(rex.pk), "after": "0"}
     Passage.insert(theirs, "Own", by=Editor.person(bob))
-    html = stranger.get(reverse("archival_newer", args=[theirs.pk]), known).content.decode()
+    html = bobs_web.get(reverse("archival_newer", args=[theirs.pk]), known).content.decode()
     assert "Rex" not in html
 
 

@@ -280,11 +280,8 @@ def test_costs_are_shown_where_the_model_has_a_price(
 # -- who may look ----------------------------------------------------------------------------------
 
 
-def test_a_stranger_sees_none_of_it(agent: Agent, ask: Ask, bob: User, settings: Settings) -> None:
+def test_a_stranger_sees_none_of_it(agent: Agent, ask: Ask, bob: User, bobs_web: Client) -> None:
     ask("Hello")
-    settings.ACCOUNTS = True
-    stranger = Client()
-    stranger.force_login(bob)
     step = Step.objects.get()
     for name, args in (
         ("panel_tab", ["context"]),
@@ -292,7 +289,7 @@ def test_a_stranger_sees_none_of_it(agent: Agent, ask: Ask, bob: User, settings:
         ("step_request", [step.pk]),
         ("step_request_raw", [step.pk]),
     ):
-        assert stranger.get(reverse(name, args=[agent.pk, *args])).status_code == 404
+        assert bobs_web.get(reverse(name, args=[agent.pk, *args])).status_code == 404
     own = Agent.objects.create(owner=bob, name="Bob's")
     for name in ("step_request", "step_request_raw"):
-        assert stranger.get(reverse(name, args=[own.pk, step.pk])).status_code == 404
+        assert bobs_web.get(reverse(name, args=[own.pk, step.pk])).status_code == 404

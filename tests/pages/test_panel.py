@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Block, Editor, Step
@@ -59,27 +58,24 @@ def test_the_tools_as_the_model_is_told_of_them(agent: Agent, web: Client) -> No
 
 
 def test_a_strangers_page_reaches_nothing_of_it(
-    agent: Agent, human: Block, by: Editor, bob: User, settings: Settings
+    agent: Agent, human: Block, by: Editor, bob: User, bobs_web: Client
 ) -> None:
-    settings.ACCOUNTS = True
     written(human, 2, by)
-    stranger = Client()
-    stranger.force_login(bob)
     for name in ("older_edits", "newer_edits"):
-        assert stranger.get(reverse(name, args=[agent.pk])).status_code == 404
+        assert bobs_web.get(reverse(name, args=[agent.pk])).status_code == 404
     for tab in ("history", "tools"):
-        assert stranger.get(reverse("panel_tab", args=[agent.pk, tab])).status_code == 404
-    assert stranger.get(reverse("block_blame", args=[agent.pk, human.pk])).status_code == 404
+        assert bobs_web.get(reverse("panel_tab", args=[agent.pk, tab])).status_code == 404
+    assert bobs_web.get(reverse("block_blame", args=[agent.pk, human.pk])).status_code == 404
     restore = reverse("block_restore", args=[agent.pk, human.pk, 1])
-    assert stranger.post(restore).status_code == 404
+    assert bobs_web.post(restore).status_code == 404
     own = Agent.create(bob, "Bob's", ChatMemory())
     for name, more in (("block_restore", [1]), ("block_blame", [])):
         address = reverse(name, args=[own.pk, human.pk, *more])
-        for method in (stranger.get, stranger.post):
+        for method in (bobs_web.get, bobs_web.post):
             assert method(address).status_code in (404, 405)
     assert (
         edits_in(
-            stranger.get(
+            bobs_web.get(
                 reverse("panel_tab", args=[own.pk, "history"]), {"block": str(human.pk)}
             ).content.decode()
         )

@@ -7,13 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import Settings
 
 from agents.models import Agent, Compaction, Editor, Event, Message, Run, Step
 from tests.conftest import Ask
@@ -241,13 +239,10 @@ def test_there_is_no_fork_of_a_step_that_is_not_there(story: Agent, web: Client)
     assert web.get(reverse("past_fork", args=[story.pk, 1])).status_code == 405
 
 
-def test_a_stranger_reaches_no_past(story: Agent, bob: User, settings: Settings) -> None:
-    settings.ACCOUNTS = True
-    stranger = Client()
-    stranger.force_login(bob)
+def test_a_stranger_reaches_no_past(story: Agent, bobs_web: Client) -> None:
     for name, args in (("past_at", []), ("past", [1]), ("past_part", [1, "prompt"])):
-        assert stranger.get(reverse(name, args=[story.pk, *args])).status_code == 404
-    assert fork(stranger, story, 1).status_code == 404
+        assert bobs_web.get(reverse(name, args=[story.pk, *args])).status_code == 404
+    assert fork(bobs_web, story, 1).status_code == 404
     assert Agent.objects.count() == 1
 
 

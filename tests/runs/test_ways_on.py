@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.memory import sent_requests
 from agents.models import Agent, Message, Run, Step
@@ -149,9 +148,8 @@ def test_a_failure_that_is_no_refusal_offers_to_retry_only(
 
 
 def test_a_script_is_told_the_ways_on_and_takes_one(
-    refused: Run, alice: User, model: FakeOpenAI, settings: Settings
+    refused: Run, alice: User, model: FakeOpenAI, accounts: None
 ) -> None:
-    settings.ACCOUNTS = True
     api = Api(alice)
     (run_id,) = [each["id"] for each in api.get("/runs/") if each["status"] == "failed"]
     path = f"/runs/{run_id}/retry"

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.models import Agent, Run, Tool
 from agents.runs.loop import run_agent
@@ -169,17 +168,15 @@ def test_a_return_that_no_rule_knows_fails_the_run_where_one_must(
 
 
 def test_a_return_counts_without_the_note_of_who_approved_it(
-    flipper: Agent, model: FakeOpenAI, ask: Ask, client: Client, settings: Settings
+    flipper: Agent, model: FakeOpenAI, ask: Ask, web: Client
 ) -> None:
-    settings.ACCOUNTS = True
-    client.force_login(flipper.owner)
     flipper.configure(tool_rules=[HEADS, rule("requires_approval", "flip")])
     model.script(calls(("flip", {"side": "tails"})), calls(APPEND), text("Done."))
     run = ask()
     approval = run.steps.get().approvals.get()
     address = f"/agents/{flipper.pk}/approvals/{approval.pk}/"
     given = {"decision": "approved", "arguments": '{"side": "heads"}'}
-    assert client.post(address, given).status_code < 400
+    assert web.post(address, given).status_code < 400
     run_agent(run.pk)
     run.refresh_from_db()
     assert run.reason == "end_turn"
@@ -239,8 +236,7 @@ def test_a_tool_that_goes_leaves_the_rules_that_name_it() -> None:
     assert Rules(other).bound(["a"]) == []
 
 
-def test_the_api_takes_and_shows_every_rule(alice: User, settings: Settings) -> None:
-    settings.ACCOUNTS = True
+def test_the_api_takes_and_shows_every_rule(alice: User, accounts: None) -> None:
     api = Api(alice)
     given = [
         rule("continue_loop"),
@@ -259,15 +255,11 @@ def test_the_api_takes_and_shows_every_rule(alice: User, settings: Settings) -> 
     assert [each["type"] for each in left] == ["continue_loop", "required_before_exit"]
 
 
-def test_pages_show_and_set_rules_and_leave_those_by_return(
-    flipper: Agent, client: Client, settings: Settings
-) -> None:
-    settings.ACCOUNTS = True
-    client.force_login(flipper.owner)
+def test_pages_show_and_set_rules_and_leave_those_by_return(flipper: Agent, web: Client) -> None:
     flipper.configure(tool_rules=[HEADS | {"require_output_mapping": True}])
     address = reverse("tool_rules", args=[flipper.pk])
     form = {"tool": "flip", "continue_loop": "on", "required_before_exit": "on"}
-    assert client.post(address, form | {"unlocks": ["core_memory_append"]}).status_code == 200
+    assert web.post(address, form | {"unlocks": ["core_memory_append"]}).status_code == 200
     flipper.refresh_from_db()
     kept = [
         HEADS | {"require_output_mapping": True},
@@ -276,7 +268,7 @@ def test_pages_show_and_set_rules_and_leave_those_by_return(
         rule("parent_last_tool", "flip", children=["core_memory_append"]),
     ]
     assert flipper.tool_rules == kept
-    tab = client.get(reverse("panel_tab", args=[flipper.pk, "tools"])).content.decode()
+    tab = web.get(reverse("panel_tab", args=[flipper.pk, "tools"])).content.decode()
     for words in (
         "lets the turn go on",
         "must be called before the turn ends",
@@ -285,15 +277,15 @@ def test_pages_show_and_set_rules_and_leave_those_by_return(
     ):
         assert words in tab
     settings_page = reverse("agent_settings", args=[flipper.pk])
-    fields = client.get(settings_page).context["form"]
+    fields = web.get(settings_page).context["form"]
     widget = fields["tool_rules"].subwidgets[0].data["rows"]
     rows = {part: [row.get(part, "") for row in widget] for part in widget[0]}
     given = {f"tool_rules-{part}": column for part, column in rows.items()}
     more = {"name": "Tutor", "max_steps": 50, "tools": flipper.tools, "system_prompt": "x"}
-    assert client.post(settings_page, given | more).status_code == 302
+    assert web.post(settings_page, given | more).status_code == 302
     flipper.refresh_from_db()
     assert flipper.tool_rules == kept
     given["tool_rules-type"][0] = "exit_loop"
-    client.post(settings_page, given | more)
+    web.post(settings_page, given | more)
     flipper.refresh_from_db()
     assert flipper.tool_rules[0] == rule("exit_loop", "flip")
