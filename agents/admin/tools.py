@@ -28,6 +28,12 @@ class ToolForm(ToolsForm):
     def clean_tags(self) -> Any:
         return self.cleaned_data["tags"] or []
 
+    def clean_metadata(self) -> Any:
+        return self.cleaned_data["metadata"] or {}
+
+    def clean_given_schema(self) -> Any:
+        return self.cleaned_data["given_schema"] or {}
+
     def _post_clean(self) -> None:
         """Read the source, then check that no agent that uses the tool has another of that name."""
         super()._post_clean()  # type: ignore[misc]

@@ -12,6 +12,8 @@ from django.core.exceptions import ValidationError
 
 from agents import tools
 from agents.memory.classes import CLASSES
+from agents.models import Agent
+from agents.models.agent_queryset import UNFINISHED
 from agents.models.tool import LONGEST_NAME, LONGEST_RETURN, Tool
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
@@ -100,18 +102,22 @@ class Toolset:
             "default_requires_approval": tool.get("default_requires_approval", bool, False) or None,
             "seconds": more.get("seconds", float, None),
             "megabytes": more.whole("megabytes", 1, 2**31 - 1),
+            "metadata": more.get("metadata", dict, {}) or tool.get("metadata_", dict, {}),
+            "given_description": more.text("given_description"),
+            "given_schema": more.get("given_schema", dict, {}),
         }
         stored = Tool.objects.filter(owner=self.owner, name=name).first()
         if stored and stored.source.strip() == source.strip():
             self.called[name] = name
             return
         free = name
-        if name in tools.reserved() or name in self.methods or (stored and not self.overwrite):
+        left_alone = stored and (not self.overwrite or name in self.used())
+        if name in tools.reserved() or name in self.methods or left_alone:
             free = self.free_name(name)
             source = renamed(source, name, free)
         row = stored if stored and free == name else Tool(owner=self.owner, name=free)
         try:
-            row.assign(source, **settings)
+            self.assign(row, source, settings, tool)
         except ValidationError as error:
             why = " ".join(error.messages).replace(free, name)
             self.notes.add(f"The tool '{name[:100]}' was not imported: {why}")
@@ -121,10 +127,41 @@ class Toolset:
         if row is stored:
             self.notes.add(f"The existing tool '{name}' now has the source from the file.")
         if free != name:
+            why = "another tool has that name"
+            if left_alone and self.overwrite:
+                why = "other agents use a tool of that name, which was left as it is"
             self.notes.add(
-                f"The tool '{name}' is called '{free}' here, because another tool has that name;"
+                f"The tool '{name}' is called '{free}' here, because {why};"
                 " earlier messages still use the old name."
             )
+
+    def assign(self, row: Tool, source: str, settings: dict[str, Any], tool: Entry) -> None:
+        """Give a tool its source; where that says too little of the arguments, with the schema that
+        came along. ValidationError, as of the source alone, where that does not help."""
+        try:
+            row.assign(source, **settings)
+        except ValidationError as error:
+            schema = tool.entry("json_schema")
+            parameters = schema.get("parameters", dict, {})
+            if settings["given_schema"] or not parameters:
+                raise
+            given = {
+                "given_schema": parameters,
+                "given_description": schema.text("description") or tool.text("description"),
+            }
+            try:
+                row.assign(source, **settings | given)
+            except ValidationError:
+                raise error from None
+            self.notes.add(
+                f"The source of the tool '{row.name}' does not say enough of its arguments; the"
+                " schema in the file is used."
+            )
+
+    def used(self) -> set[str]:
+        """The tools that the owner's agents have, also those agents that can be brought back."""
+        agents = Agent.objects.filter(owner=self.owner).exclude(deleted_at=UNFINISHED)
+        return {name for names in agents.values_list("tools", flat=True) for name in names}
 
     def free_name(self, name: str) -> str:
         taken = {*tools.names(), *self.methods, *self.called.values()}
@@ -138,11 +175,17 @@ class Toolset:
         if not self.made:
             return
         lock_tools_of(self.owner)
+        used = self.used()
         there = Tool.objects.filter(owner=self.owner, name__in=self.made)
         for stored in there:
             if stored.pk != self.made[stored.name].pk:
                 raise AgentFileError(
                     f"A tool '{stored.name}' was created at the same time; import the file again."
+                )
+            if stored.name in used:
+                raise AgentFileError(
+                    f"An agent was given the tool '{stored.name}' at the same time; import the file"
+                    " again."
                 )
         for row in self.made.values():
             row.save()

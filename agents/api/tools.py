@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-from uuid import uuid4
-
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Query
 from pydantic import BaseModel
 
-from agents.models import Agent, Tool
-from agents.models.tool import LONGEST_RETURN
-from agents.tools import ToolError, attaching
-from agents.tools.dry_run import dry_run
+from agents.models import Tool
+from agents.tools import attaching
 
 from . import lookups
 from .agent_details import agent_state, own_tools, tool_states
@@ -25,7 +19,8 @@ from .errors import Refused, conflict, invalid, not_found
 from .json_router import JsonRouter
 from .schemas.agents import AgentState
 from .schemas.fields import Json, Many, Short
-from .schemas.tools import NewTool, RunResult, SourceToRun, ToolChange, ToolState
+from .schemas.tools import NewTool, ToolChange, ToolState
+from .tool_fields import ANEW, fields, wire_names
 
 router = JsonRouter(tags=["tools"])
 
@@ -48,32 +43,20 @@ class ToolFilters(Page):
 @router.put("/tools/", auth=TOOLS, response=ToolState, operation_id="upsert_tool")
 def upsert(request: HttpRequest, data: NewTool) -> Tool:
     """Create a tool from its source, or replace the source of the one with the same name."""
-    return attaching.upsert(lookups.person(request), **fields(data))
+    with wire_names():
+        return attaching.upsert(lookups.person(request), **ANEW | fields(data))
 
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
 def create(request: HttpRequest, data: NewTool) -> Tool:
     """Create a tool from its source; 409 if you already have one of its name."""
-    tool = Tool(owner=lookups.person(request), **fields(data))
-    tool.clean()
-    if lookups.tools(request).filter(name=tool.name).exists():
-        raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
-    settings = {name: getattr(tool, name) for name in ("source", *Tool.SETTINGS)}
-    return attaching.create(lookups.person(request), **settings)
-
-
-def fields(data: NewTool | ToolChange) -> dict[str, Any]:
-    """The fields of a tool that the request sets."""
-    if getattr(data, "source_type", None) not in (None, "python", "json"):
-        raise invalid("source_type", "Only Python tools can run here; write the source in Python.")
-    limit = data.return_char_limit
-    settings = {
-        "source": data.source_code,
-        "tags": data.tags,
-        "return_char_limit": None if limit is None else min(limit, LONGEST_RETURN),
-        "default_requires_approval": data.default_requires_approval,
-    }
-    return {name: value for name, value in settings.items() if value is not None}
+    with wire_names():
+        tool = Tool(owner=lookups.person(request), **fields(data))
+        tool.clean()
+        if lookups.tools(request).filter(name=tool.name).exists():
+            raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
+        settings = {name: getattr(tool, name) for name in ("source", "name", *Tool.SETTINGS)}
+        return attaching.create(lookups.person(request), **settings)
 
 
 @router.get("/tools/", auth=READ, response=list[ToolState], operation_id="list_tools")
@@ -120,34 +103,6 @@ def add_base_tools(request: HttpRequest) -> list[ToolState]:
     return list(built_in_tools().values())
 
 
-@router.post("/tools/run", auth=TOOLS, response=RunResult, operation_id="run_tool_from_source")
-def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
-    """Run a function in the sandbox; its changes to an agent's memory are not kept."""
-    owner = lookups.person(request)
-    row = Tool(owner=owner, name=data.name or "", source=data.source_code)
-    row.clean()
-    agent = lookups.agent(request, data.agent_id) if data.agent_id else Agent(owner=owner, name="")
-    returned, error, stdout = "", "", ""
-    try:
-        prepared = dry_run(owner, row, agent, data.args).prepared
-        returned, error, stdout = prepared.returned, prepared.error, prepared.stdout
-    except ToolError as refusal:
-        error = str(refusal)
-    return {
-        "id": f"message-{uuid4()}",
-        "date": timezone.now(),
-        "tool_call_id": f"call-{uuid4()}",
-        "tool_return": error or returned,
-        "status": "error" if error else "success",
-        "stdout": lines(stdout),
-        "stderr": lines(error),
-    }
-
-
-def lines(text: str) -> list[str]:
-    return [text] if text else []
-
-
 @router.get("/tools/{tool_id}", auth=READ, response=ToolState, operation_id="retrieve_tool")
 def retrieve(request: HttpRequest, tool_id: str) -> Tool | ToolState:
     """A tool."""
@@ -169,11 +124,14 @@ def own_tool(request: HttpRequest, tool_id: str) -> Tool:
 def modify(request: HttpRequest, tool_id: str, data: ToolChange) -> Tool:
     """Change a tool; agents that use it keep it, even if its function now has another name."""
     tool = own_tool(request, tool_id)
+    if data.json_schema and data.args_json_schema:
+        raise invalid("args_json_schema", "Send json_schema or args_json_schema, not both.")
     changes = fields(data)
     if "source" in changes:
-        changes["name"] = ""  # as the source has it
+        changes = {"name": ""} | changes  # as the source has it
     try:
-        return attaching.rewrite(tool, tool.updated_at, **changes)
+        with wire_names():
+            return attaching.rewrite(tool, tool.updated_at, **changes)
     except attaching.ChangedMeanwhile:
         raise conflict("Somebody else changed the tool at the same time; try again.") from None
 

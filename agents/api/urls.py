@@ -25,6 +25,7 @@ from . import (
     passages,
     runs,
     steps,
+    tool_runs,
     tools,
 )
 from .parser import CleanParser
@@ -86,7 +87,7 @@ api = Api(
     urls_namespace="api",
 )
 for module in (
-    *(agents, agent_files, blocks, tools, messages),
+    *(agents, agent_files, blocks, tools, tool_runs, messages),
     *(passages, runs, steps, identities, catalogue),
 ):
     api.add_router("", module.router)

@@ -29,7 +29,8 @@ class ToolQuerySet(models.QuerySet["Tool"]):
 
 
 class Tool(models.Model):
-    """A function in Python. Name, description and schema are read off its source by `clean`.
+    """A function in Python. Name, description and schema are read off its source by `clean`; where
+    a script sent description or schema, those go before what the source says.
 
     Where `seconds` or `megabytes` is empty, the tool may take as much as the operator allows.
     """
@@ -59,13 +60,25 @@ class Tool(models.Model):
         help_text="A person approves each call, whichever agent makes it, unless the agent's own"
         " rules say otherwise.",
     )
+    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
+    given_description = models.TextField(
+        blank=True, help_text="As a script sent it. Empty: as the docstring has it."
+    )
+    given_schema = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The JSON schema of the arguments, as a script sent it. Empty: as the source has"
+        " it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = ToolQuerySet.as_manager()
 
     # What a tool is besides its source: forms, the API, the admin and agent files read this list.
-    SETTINGS = ("tags", "seconds", "megabytes", "return_char_limit", "default_requires_approval")
+    IN_FORMS = ("tags", "seconds", "megabytes", "return_char_limit", "default_requires_approval")
+    BY_SCRIPTS = ("metadata", "given_description", "given_schema")
+    SETTINGS = (*IN_FORMS, *BY_SCRIPTS)
     RECORDS = (
         *("id", "owner", "source", "name", "description", "json_schema"),
         *("created_at", "updated_at"),
@@ -93,7 +106,8 @@ class Tool(models.Model):
         field, where it is no tool.
         """
         owner.__class__.objects.select_for_update().get(pk=owner.pk)  # one at a time
-        tool = cls(owner=owner, name=name, source=source)
+        given = {field: settings.get(field) or cls().__dict__[field] for field in cls.BY_SCRIPTS}
+        tool = cls(owner=owner, name=name, source=source, **given)
         tool.read_source()
         tool = cls.objects.filter(owner=owner, name=tool.name).first() or tool
         tool.assign(source, **settings)

@@ -26,7 +26,7 @@ from agents.models import (
 from agents.models.database_errors import unavailable
 from agents.models.message import storable
 from agents.search import hybrid
-from agents.tools import Caller, ClientTool, Outcome, Ready, Tool, ToolError
+from agents.tools import Caller, ClientTool, Outcome, Ready, Tool, ToolError, ToolFailure, failed
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
 
 from .turn import decide_next
@@ -172,15 +172,15 @@ class Call:
             return None
         except WriteConflict:
             raise
+        except ToolFailure as failure:
+            content = str(failure)
         except (ToolError, MemoryRefusal) as error:
             content = f"Error: {error}"
         except Exception as error:
             if unavailable(error):
                 raise
             logger.exception("The tool %s failed.", self.call.name)
-            content = (
-                f"Error: the tool {self.call.name} failed with {type(error).__name__}: {error}"
-            )
+            content = f"{failed(self.call.name)}: {type(error).__name__}: {error}"
         return Return(content, failed=True, stdout=stdout)
 
     def has_to_wait(self, called: Sequence[str]) -> bool:

@@ -23,17 +23,20 @@ def problem(kind: str, schema: dict[str, Any] | None, value: str) -> str:
         return "it would be nested too deeply to read"
     if not isinstance(parsed, TYPES[kind]):
         return f"it would be {in_words(parsed)}, not a JSON {kind}"
-    if not schema:
-        return ""
-    # jsonschema takes 9 MB and 60 ms, and few blocks have a schema
-    from .json_schema import misfit  # noqa: PLC0415
+    return misfit(schema, parsed, "the block's schema") if schema else ""
 
-    return misfit(schema, parsed)
+
+def misfit(schema: dict[str, Any], value: Any, what: str) -> str:
+    """Where a value does not fit a schema, as the end of a sentence; "" if it does."""
+    # jsonschema takes 9 MB and 60 ms, and few blocks have a schema
+    from . import json_schema  # noqa: PLC0415
+
+    return json_schema.misfit(schema, value, what)
 
 
 def schema_problem(schema: Any) -> str:
     """What is wrong with a schema, in a sentence; "" if nothing is."""
-    # as in `problem`
+    # as in `misfit`
     from . import json_schema  # noqa: PLC0415
 
     return json_schema.schema_problem(schema)

@@ -14,16 +14,16 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 
-def misfit(schema: dict[str, Any], value: Any) -> str:
+def misfit(schema: dict[str, Any], value: Any, what: str) -> str:
     """Where a value does not fit a schema, as the end of a sentence; "" if it does."""
     try:
         error = best_match(_validator(json.dumps(schema)).iter_errors(value))
     except (Unresolvable, RecursionError) as unresolved:
-        return f"the block's schema cannot be applied ({unresolved})"
+        return f"{what} cannot be applied ({unresolved})"
     if error is None:
         return ""
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"it would not fit the block's schema: {place and f'at {place}, '}{error.message[:300]}"
+    return f"it would not fit {what}: {place and f'at {place}, '}{error.message[:300]}"
 
 
 def schema_problem(schema: Any) -> str:

@@ -21,7 +21,7 @@ from .custom import Prepared, from_row, sandbox
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-LINE = re.compile(r"\(line (\d+) of its source\)$")
+LINE = re.compile(r"\(line (\d+) of its source\); nothing was changed$")
 AT_ONCE = 2  # dry runs in this process; its other sandboxes are left to agents
 _lock = threading.Lock()
 _running: set[int] = set()  # keys of the people whose dry run goes on

@@ -13,7 +13,8 @@ from agents.models import Block, MemoryRefusal
 
 from .custom.docstring import read_docstring
 from .custom.outcome import as_text
-from .custom.source import HIDDEN, written_out
+from .custom.schemas import written_out
+from .custom.source import HIDDEN
 from .tool import Caller, Outcome, Tool, from_function
 
 _tools_of: dict[type[Memory], dict[str, Tool]] = {}

@@ -24,6 +24,15 @@ class ToolError(Exception):
     """Why a call was not made, in words for the model."""
 
 
+class ToolFailure(ToolError):
+    """How a call broke off, as a whole sentence; see `failed`."""
+
+
+def failed(name: str) -> str:
+    """How such a sentence begins: the words that Letta's scripts look for."""
+    return f"Error executing function {name}"
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who calls: the agent, in one of its steps, by one tool call."""
@@ -32,11 +41,12 @@ class Caller:
     step: Step
     call_id: str
     approved: bool = False
+    by: Editor | None = None  # where it is not the agent who calls
 
     @property
     def editor(self) -> Editor:
         """Who writes to memory when this call does."""
-        return Editor.agent(self.step, self.call_id, approved=self.approved)
+        return self.by or Editor.agent(self.step, self.call_id, approved=self.approved)
 
 
 class Outcome(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from agents.agent_file import import_agent
+from agents.agent_file import export_agent, import_agent
 from agents.agent_file.toolset import renamed
-from agents.models import Tool
+from agents.models import Agent, Tool
 from tests.support.agent_file_samples import SOURCE, noted, sample, small_file
 
 
@@ -89,6 +89,45 @@ def test_another_tool_of_that_name_is_left_alone(alice: User, bob: User) -> None
     assert over.agent.tools[-1] == "look_up_book"
     own.refresh_from_db()
     assert "second floor" in own.source
+
+
+def test_a_tool_that_other_agents_use_is_never_changed(alice: User) -> None:
+    own = Tool.from_source(alice, SOURCE)
+    Agent.objects.create(owner=alice, name="Librarian", tools=["look_up_book"])
+
+    over = import_agent(alice, sample("single.af"), overwrite_tools=True)
+
+    own.refresh_from_db()
+    assert own.source == SOURCE
+    assert over.agent.tools[-1] == "look_up_book_2"
+    assert noted(over.notes, "'look_up_book_2'", "other agents use a tool of that name", "left as")
+
+
+def test_a_tool_without_docstring_is_taken_with_the_schema_that_came_along(alice: User) -> None:
+    given = small_file()
+    title = {"type": "string", "description": "Which"}
+    given["tools"][0] |= {
+        "name": "find",
+        "tool_type": "custom",
+        "source_type": "python",
+        "source_code": "def find(title):\n    return title",
+        "json_schema": {
+            "name": "find",
+            "description": "Finds books",
+            "parameters": {"type": "object", "properties": {"title": title}, "required": ["title"]},
+        },
+    }
+
+    imported = import_agent(alice, given)
+
+    tool = Tool.objects.get(owner=alice, name="find")
+    assert tool.description == "Finds books"
+    assert tool.json_schema["parameters"]["properties"] == {"title": title}
+    assert imported.agent.tools == ["find"]
+    assert noted(imported.notes, "'find'", "the schema in the file is used")
+    again = import_agent(alice, export_agent(imported.agent)).agent
+    assert again.tools == ["find"]
+    assert Tool.objects.filter(owner=alice).count() == 1
 
 
 def test_a_tool_that_is_named_like_a_built_in_one_is_renamed(alice: User) -> None:

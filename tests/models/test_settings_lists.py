@@ -61,6 +61,9 @@ TOOL: dict[str, Any] = {
     "megabytes": 9,
     "return_char_limit": 77,
     "default_requires_approval": True,
+    "metadata": {"by": "script"},
+    "given_description": "Do it well.",
+    "given_schema": {"type": "object", "properties": {}},
 }
 CASES = [(Agent, AGENT), (Block, BLOCK), (Tool, TOOL)]
 # What the API has no word for, as Letta has none.
@@ -69,7 +72,15 @@ NOT_ON_THE_WIRE: dict[type[models.Model], set[str]] = {
     Block: {"kind", "schema", "ask_before_write"},
     Tool: {"seconds", "megabytes"},
 }
-WIRE = {"system": "system_prompt", "context_window_limit": "context_window"}
+WIRE: dict[type[models.Model], dict[str, str]] = {
+    Agent: {"system": "system_prompt", "context_window_limit": "context_window"},
+    Block: {},
+    Tool: {
+        "description": "given_description",
+        "json_schema": "given_schema",
+        "metadata_": "metadata",
+    },
+}
 
 
 def fields(model: type[models.Model]) -> set[str]:
@@ -180,7 +191,7 @@ def test_forms_the_admin_and_the_api_name_each_setting(coach: Agent, web: Client
         in_admin = {name for _, options in shown for name in options["fields"]}
         assert set(model.SETTINGS) <= in_admin
     assert set(AgentForm.base_fields) == set(Agent.IN_FORMS)
-    assert set(ToolForm.base_fields) == {"source", *Tool.SETTINGS}
+    assert set(ToolForm.base_fields) == {"source", "keep_schema", *Tool.IN_FORMS}
     assert set(BlockForm.base_fields) == {"value", *Block.IN_FORMS}
     wire: list[tuple[Any, tuple[Any, ...]]] = [
         (Agent, (AgentSettings, NewAgent)),
@@ -191,5 +202,5 @@ def test_forms_the_admin_and_the_api_name_each_setting(coach: Agent, web: Client
     ]
     for model, schemas in wire:
         names = {name for schema in schemas for name in schema.model_fields}
-        on_the_wire = {WIRE.get(name, name) for name in names}
+        on_the_wire = {WIRE[model].get(name, name) for name in names}
         assert set(model.SETTINGS) - on_the_wire == NOT_ON_THE_WIRE[model]

@@ -58,6 +58,19 @@ def test_a_tool_that_needs_approval_waits_until_the_agent_is_told_otherwise(
     }
 
 
+def test_a_schema_that_a_script_sends_acts(play: Play, version: str) -> None:
+    if version == "0.1.42":
+        pytest.skip("This version sends no requirements.")
+    new = version.startswith("1")
+    assert play("schemas") == {
+        "described": ["Greets", True, "The greet tool"],
+        "schema": True,
+        "found": "greet" if new else True,
+        "ran": ["success", "Hello Bob! Hello Bob! "] if new else True,
+        "refused": True,
+    }
+
+
 def test_an_agent_file_is_one_by_the_types_that_letta_published(
     play: Play, scripted: FakeOpenAI, version: str
 ) -> None:

@@ -66,6 +66,38 @@ def gated_tool(client: Any) -> Any:
     }
 
 
+BARE = "def greet(name, times=2):\n    return f'Hello {name}! ' * times\n"
+PARAMETERS = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "description": "Whom"}},
+    "required": ["name"],
+}
+
+
+def schemas(client: Any) -> Any:
+    """A source without docstring and types, with a schema of its own; searched for, and called."""
+    schema = {"name": "greet", "description": "Greets people", "parameters": PARAMETERS}
+    tool = client.tools.create(source_code=BARE, json_schema=schema, description="Greets")
+    same = client.tools.upsert(source_code=BARE, args_json_schema=PARAMETERS)
+    made = client.agents.create(name="host", memory_blocks=[], model=MODEL, tool_ids=[tool.id])
+    found = call(client, "tools.search", query="greet somebody")
+    named = {"agent_id": made.id, "tool_name": "greet", "args": {"name": "Bob"}}
+    ran = call(client, "agents.tools.run", **named)
+    try:
+        client.tools.upsert(source_code=BARE, pip_requirements=[{"name": "requests"}])
+        refused = ""
+    except Exception as error:
+        refused = str(error)
+    client.tools.delete(tool_id=tool.id)
+    return {
+        "described": [tool.description, same.id == tool.id, same.description],
+        "schema": tool.json_schema["parameters"] == PARAMETERS,
+        "found": found is None or found[0].tool.name,
+        "ran": ran is None or [ran.status, ran.func_return],
+        "refused": "pip_requirements" in refused,
+    }
+
+
 def judged_file(client: Any) -> Any:
     """An agent file of an agent with a tool that asks, checked by the types that Letta published.
 

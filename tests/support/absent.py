@@ -96,9 +96,9 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         "*Compact now* in the page; core memory is compiled anew for each step",
     ),
     (
-        "searching agents and tools; running an agent's tool",
-        ("POST /agents/search", "POST /tools/search", "POST /agents/{id}/tools/{id}/run"),
-        "the filters of `agents.list` and `tools.list`; *Try* on a tool's page",
+        "searching agents",
+        ("POST /agents/search",),
+        "the filters of `agents.list`",
     ),
     (
         "feedback, a run's trace, one message by its id",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
-from .fields import Json, MaybeUserId, Moment, Short, State, Tags, ToolId
+from .fields import Json, MaybeUserId, State, Tags, ToolId
 
 Source = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 
@@ -23,47 +23,39 @@ ToolType = Literal[
 ]
 
 
-class ToolSettings(BaseModel):
-    """What a new tool and a change can set."""
+class InPython(BaseModel):
+    """A source, and what a script may say of it: the schema of the function or of its arguments.
 
+    Only Python without packages can run here: another `source_type`, and requirements, are refused.
+    """
+
+    source_type: str | None = None
+    json_schema: Json | None = None
+    args_json_schema: Json | None = None
+    pip_requirements: list[Any] | None = None
+    npm_requirements: list[Any] | None = None
+
+
+class ToolSettings(InPython):
+    """What a new tool and a change can set. Calls are made one after another, in any case."""
+
+    description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     tags: Tags | None = None
     return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     default_requires_approval: bool | None = None
+    metadata_: Json | None = None
 
 
 class NewTool(ToolSettings):
-    """A tool to create. Name, description and schema are read from the source."""
+    """A tool to create. What is not sent of description and schema is read from the source."""
 
     source_code: Source
-    source_type: str | None = None
 
 
 class ToolChange(ToolSettings):
     """What to change of a tool."""
 
     source_code: Source | None = None
-
-
-class SourceToRun(BaseModel):
-    """A function and its arguments; it works on the memory of `agent_id`, or on none."""
-
-    source_code: Source
-    args: Json = {}
-    name: Short | None = None
-    agent_id: Short | None = None
-
-
-class RunResult(BaseModel):
-    """What a function returned. Nothing that it changed was kept."""
-
-    id: str
-    date: Moment
-    message_type: Literal["tool_return_message"] = "tool_return_message"
-    tool_call_id: str
-    tool_return: str
-    status: Literal["success", "error"]
-    stdout: list[str]
-    stderr: list[str]
 
 
 class ToolState(State):
@@ -79,10 +71,10 @@ class ToolState(State):
     source_type: str = "python"
     source_code: str | None = Field(None, validation_alias="source")
     json_schema: Json
-    args_json_schema: Json = {}
+    args_json_schema: Json = Field({}, validation_alias="given_schema")
     tags: list[str] = []
     return_char_limit: int
     default_requires_approval: bool | None = None
     created_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
     last_updated_by_id: MaybeUserId = Field(None, validation_alias="owner_id")
-    metadata_: Json = {}
+    metadata_: Json = Field({}, validation_alias=AliasChoices("metadata", "metadata_"))

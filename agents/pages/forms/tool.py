@@ -13,7 +13,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from agents.models import Agent
 from agents.models.tool import LONGEST_RETURN, LONGEST_SOURCE, Tool
 from agents.tools.attaching import asks_by_default
-from agents.tools.custom import Definition, SourceError, read_source
+from agents.tools.custom import Definition, SourceError, read_tool
 from agents.tools.rules import TYPES, Rule, Rules
 
 from .agent import TextAsTyped
@@ -76,6 +76,12 @@ class ToolForm(forms.Form):
         help_text="You see each call before it is made, whichever agent makes it. An agent’s rules"
         " may say otherwise.",
     )
+    keep_schema = forms.BooleanField(
+        required=False,
+        label="Keep the script’s schema",
+        help_text="A script sent the description of the arguments. Without it, they are read from"
+        " the source, which then needs types and a docstring.",
+    )
 
     def __init__(self, *args: Any, tool: Tool, **kwargs: Any) -> None:
         self.tool, self.line, self.named = tool, 0, tool.name
@@ -89,9 +95,12 @@ class ToolForm(forms.Form):
             else None,
             "tags": ", ".join(tool.tags),
             "default_requires_approval": tool.default_requires_approval,
+            "keep_schema": True,
         }
         super().__init__(*args, **kwargs)
         self.use_required_attribute = False
+        if not (tool.given_schema or tool.given_description):
+            del self.fields["keep_schema"]
         seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
         for name, most, unit in (("seconds", seconds, "s"), ("megabytes", megabytes, "MB")):
             self.fields[
@@ -113,7 +122,7 @@ class ToolForm(forms.Form):
         if "source" not in self.cleaned_data:
             return
         try:
-            read = self.definition = read_source(self.tool.source, self.tool.name)
+            read = self.definition = read_tool(self.tool)
             self.tool.name, self.tool.json_schema = read.name, read.schema
         except SourceError as error:
             self.line = error.line
@@ -128,6 +137,8 @@ class ToolForm(forms.Form):
         cleaned = {
             name: self.cleaned_data[name] for name in self.fields if name in self.cleaned_data
         }
+        if "keep_schema" in self.fields and not cleaned.pop("keep_schema", True):
+            cleaned |= {"given_schema": {}, "given_description": ""}
         if "source" in cleaned:
             cleaned["source"] = textwrap.dedent(cleaned["source"])
             cleaned["name"] = self.named if defines(cleaned["source"], self.named) else ""

@@ -7,7 +7,7 @@ memory it works on, `letta_shim` what it sees of it; `calls` puts them together.
 from .annotations import SourceError
 from .calls import ATTEMPTS, CustomTool, Prepared, busy, from_row, own_tools, prepare
 from .sandbox import available
-from .source import Definition, read_source
+from .source import Definition, read_source, read_tool
 from .staged import Change, WriteConflict
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "own_tools",
     "prepare",
     "read_source",
+    "read_tool",
 ]

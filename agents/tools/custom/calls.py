@@ -12,16 +12,26 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from agents.models import Agent, Passage
+from agents.models import Agent, Editor, Passage
 from agents.models.tool import Tool as Row
+from agents.text.json_blocks import misfit
 
-from ..tool import Caller, Outcome, Tool, ToolError
+from ..tool import (
+    HEARTBEAT,
+    Caller,
+    Outcome,
+    Tool,
+    ToolError,
+    ToolFailure,
+    arguments_of,
+    failed,
+)
 from . import sandbox
 from .annotations import SourceError
 from .letta_shim import AgentState, client_of, exposed
 from .outcome import cut
 from .program import program
-from .source import read_source
+from .source import Definition, read_tool
 from .staged import Change, StagedMemory, WriteConflict
 
 logger = logging.getLogger(__name__)
@@ -56,7 +66,7 @@ class Prepared:
         prepared, MemoryRefusal if a change cannot be made after all.
         """
         if self.error:
-            raise ToolError(self.error)
+            raise ToolFailure(self.error)
         return Outcome(self.returned, self.staged.write_back(caller.editor))
 
 
@@ -65,11 +75,29 @@ class CustomTool(Tool):
     """A tool that somebody wrote: run in the sandbox."""
 
     row: Row | None = None
+    definition: Definition | None = None
 
-    def prepare(self, agent: Agent, arguments: dict[str, Any]) -> Prepared:
+    def parse(self, text: str, *, heartbeat: bool = False) -> dict[str, Any]:
+        """As any tool's; where a script sent the schema, the arguments have to fit that as well."""
+        checked = super().parse(text, heartbeat=heartbeat)
+        assert self.row
+        assert self.definition
+        if not self.row.given_schema:
+            return checked
+        given = arguments_of(text)
+        if heartbeat:
+            given.pop(HEARTBEAT, None)
+        if problem := misfit(self.schema["parameters"], given, "the schema of the arguments"):
+            raise ToolError(f"{self.name} was not called: {problem}.")
+        own = self.definition.defaulted - given.keys()  # for the function to fill in
+        return {name: value for name, value in checked.items() if name not in own}
+
+    def prepare(
+        self, agent: Agent, arguments: dict[str, Any], by: Editor | None = None
+    ) -> Prepared:
         """Run it with checked arguments (see `parse`), changing nothing."""
         assert self.row
-        return prepare(self.row, agent, arguments)
+        return prepare(self.row, agent, arguments, by)
 
 
 def own_tools(agent: Agent, names: Collection[str]) -> dict[str, Tool]:
@@ -85,7 +113,7 @@ def own_tools(agent: Agent, names: Collection[str]) -> dict[str, Tool]:
 
 def from_row(row: Row) -> CustomTool:
     """A stored tool as one that an agent may call. SourceError if its source is not a tool's."""
-    definition = read_source(row.source, row.name)
+    definition = read_tool(row)
 
     def call(caller: Caller, **arguments: Any) -> Outcome:
         """Both parts at once, for whoever is inside the transaction already."""
@@ -104,17 +132,21 @@ def from_row(row: Row) -> CustomTool:
         schema=row.json_schema,
         needs_approval=row.default_requires_approval,
         row=row,
+        definition=definition,
     )
 
 
-def prepare(row: Row, agent: Agent, arguments: dict[str, Any]) -> Prepared:
-    """Run a tool with checked arguments on a staged copy of the agent's memory.
+def prepare(
+    row: Row, agent: Agent, arguments: dict[str, Any], by: Editor | None = None
+) -> Prepared:
+    """Run a tool with checked arguments on a staged copy of the agent's memory; `by`: for whom,
+    where it is not the agent who calls.
 
     Where there is no sandbox to run it in, it has failed, and says so.
     """
-    definition = read_source(row.source, row.name)
+    definition = read_tool(row)
     limits = sandbox.limits_of(row)
-    staged = StagedMemory(agent)
+    staged = StagedMemory(agent, by)
     code, inputs = program(row.source, definition, arguments, row.return_char_limit)
     try:
         result = sandbox.run(
@@ -142,7 +174,7 @@ def failure_of(row: Row, result: sandbox.SandboxResult) -> str:
     lines = row.source.count("\n") + 1
     line = next((number for number in result.lines if number <= lines), 0)
     at = f" (line {line} of its source)" if line else ""
-    return cut(f"{row.name} failed and changed nothing: {error}{at}", limit=10_000)
+    return cut(f"{failed(row.name)}: {error}{at}; nothing was changed", limit=10_000)
 
 
 def _is_text(value: Any) -> bool:

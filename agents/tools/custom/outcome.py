@@ -21,8 +21,12 @@ def as_text(value: Any) -> str:
 
 
 def cut(text: str, length: int | None = None, limit: int = LONGEST_OUTPUT) -> str:
-    """The text's first `limit` characters, with a note of how many of its `length` are left out."""
+    """The text's first `limit` characters, with a note that its `length` is more, in the words that
+    Letta's scripts look for."""
     length = len(text) if length is None else length
     if length > limit:
-        text = f"{text[:limit]}\n[Cut here: {length - limit:,} of {length:,} characters left out.]"
+        text = (
+            f"{text[:limit]}... [NOTE: function output was truncated since it exceeded the"
+            f" character limit: {length} > {limit}]"
+        )
     return storable(text)

@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from .source import Definition, default_of, field_settings, fields_of
+from .classes import default_of, field_settings, fields_of
+from .source import Definition
 
 # How a returned value becomes text is `outcome.as_text`'s business; here it is made small enough
 # to come out of the sandbox.
@@ -53,8 +54,9 @@ def program(
     ]
     call = f"{definition.name}({', '.join(given)})"
     parts = [without_bases(source, definition.classes)]
-    if definition.classes:
-        parts += [PLAIN, *(completed(node) for node in definition.classes)]
+    parts += [f"class {node.name}:\n    pass" for node in definition.made]
+    if classes := (*definition.classes, *definition.made):
+        parts += [PLAIN, *(completed(node) for node in classes)]
     return "\n".join([*parts, RETURN.format(call=call, limit=limit)]), inputs
 
 

@@ -6,23 +6,26 @@ import ast
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel
 
-from agents.models.tool import LONGEST_SOURCE
+from agents.models.tool import LONGEST_SOURCE, Tool
 
 from ..tool import HEARTBEAT
-from .annotations import AnnotationError, SourceError, constant, named, type_of
+from .annotations import SourceError
+from .classes import Models
 from .docstring import read_docstring
+from .schemas import (
+    SchemaError,
+    SchemaTypes,
+    arguments_model,
+    given_parameters,
+    written_out,
+)
 
-LARGEST_SCHEMA = 5_000  # parts, after each model was written out where it is used
-DEEPEST_SCHEMA = 60  # levels
 LONGEST_SCHEMA = 50_000  # characters of JSON
 HIDDEN = ("agent_state", "self", HEARTBEAT)  # what a function may take that no model fills in
-CONSTRAINTS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
-FACTORIES: dict[str, Any] = {"list": [], "dict": {}, "str": "", "int": 0, "float": 0.0}
-CONFIG = ConfigDict(extra="forbid", protected_namespaces=(), validate_default=True)
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,22 @@ class Definition:
     schema: dict[str, Any]
     hidden: tuple[str, ...]  # those of HIDDEN that the function takes
     classes: tuple[ast.ClassDef, ...]  # the source's subclasses of BaseModel
+    made: tuple[ast.ClassDef, ...] = ()  # classes that only the schema of a script knows
+    defaulted: frozenset[str] = frozenset()  # arguments with a default that is the function's own
+
+
+def read_tool(tool: Tool) -> Definition:
+    """What a stored tool defines, by its source and by what a script said of it."""
+    given = [tool.given_schema, tool.given_description]
+    return read_source(tool.source, tool.name, json.dumps(given) if any(given) else "")
 
 
 @lru_cache(maxsize=256)
-def read_source(source: str, name: str = "") -> Definition:
-    """Read the function called `name`, else the last public one; SourceError says what is wrong."""
+def read_source(source: str, name: str = "", given: str = "") -> Definition:
+    """Read the function called `name`, else the last public one; SourceError says what is wrong.
+
+    `given` is JSON: the schema of the arguments and the description that a script sent.
+    """
     if len(source) > LONGEST_SOURCE:
         raise SourceError(
             f"The source has {len(source):,} characters; at most {LONGEST_SOURCE:,} are allowed."
@@ -47,7 +61,7 @@ def read_source(source: str, name: str = "") -> Definition:
     try:
         tree = ast.parse(source)
         compile(tree, "<tool>", "exec", dont_inherit=True)  # what the parser lets pass
-        return _definition(tree, _function(tree, name))
+        return _definition(tree, _function(tree, name), *json.loads(given or "[null, null]"))
     except SyntaxError as error:
         at = f" in line {error.lineno}" if error.lineno else ""
         raise SourceError(
@@ -76,45 +90,103 @@ def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
     return function
 
 
-def _definition(tree: ast.Module, function: ast.FunctionDef) -> Definition:
+def _definition(
+    tree: ast.Module, function: ast.FunctionDef, given: dict[str, Any] | None, said: str | None
+) -> Definition:
     name = function.name
-    description, described = read_docstring(ast.get_docstring(function, clean=False) or "")
+    documented, described = read_docstring(ast.get_docstring(function, clean=False) or "")
+    description = said or documented or (f"The {name} tool" if given else "")
     if not description:
         raise SourceError(
             f"{name} has no docstring that says what it does; the model needs one.", function.lineno
         )
-    models = Models(tree)
-    fields: dict[str, Any] = {}
-    hidden = []
-    for argument, default in _parameters(function):
-        if argument.arg in HIDDEN:
-            hidden.append(argument.arg)
-            continue
-        where = f"the argument '{argument.arg}' of {name}"
-        if argument.annotation is None:
-            raise SourceError(
-                f"The type of {where} is missing; write '{argument.arg}: str'.", argument.lineno
-            )
-        if argument.arg not in described:
-            raise SourceError(
-                f"The docstring does not describe {where}; do so under 'Args:', as in"
-                f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'.",
-                argument.lineno,
-            )
-        about = described[argument.arg]
-        fields[argument.arg] = models.field(where, argument.annotation, default, about)
+    models, parameters = Models(tree), _parameters(function)
+    hidden = tuple(argument.arg for argument, _ in parameters if argument.arg in HIDDEN)
+    shown = [each for each in parameters if each[0].arg not in HIDDEN]
+    if given:
+        read = _given(name, models, shown, given)
+    else:
+        fields = {
+            argument.arg: _field(name, models, argument, default, described)
+            for argument, default in shown
+        }
+        read = Read(arguments_model(name, fields))
     classes = tuple(models.pydantic())
     for node in classes:
         models.get(node.name)  # also those that the function makes itself
-    arguments = arguments_model(name, fields)
-    parameters = written_out(arguments.model_json_schema())
-    schema = {"name": name, "description": description, "parameters": parameters}
+    schema = {
+        "name": name,
+        "description": description,
+        "parameters": read.parameters or written_out(read.arguments.model_json_schema()),
+    }
     if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
         raise SourceError(
             f"The schema of {name} would have {length:,} characters; at most {LONGEST_SCHEMA:,} are"
             " allowed. Shorten the docstring, the defaults or the types."
         )
-    return Definition(name, description, arguments, schema, tuple(hidden), classes)
+    return Definition(
+        name, description, read.arguments, schema, hidden, classes, read.made, read.defaulted
+    )
+
+
+Parameter = tuple[ast.arg, ast.expr | None]
+
+
+class Read(NamedTuple):
+    """The arguments of a function, and what `Definition` keeps of a schema that was sent."""
+
+    arguments: type[BaseModel]
+    parameters: dict[str, Any] | None = None
+    made: tuple[ast.ClassDef, ...] = ()
+    defaulted: frozenset[str] = frozenset()
+
+
+def _field(
+    name: str,
+    models: Models,
+    argument: ast.arg,
+    default: ast.expr | None,
+    described: dict[str, str],
+) -> tuple[Any, Any]:
+    """An argument as the source alone has it."""
+    where = f"the argument '{argument.arg}' of {name}"
+    if argument.annotation is None:
+        raise SourceError(
+            f"The type of {where} is missing; write '{argument.arg}: str'.", argument.lineno
+        )
+    if argument.arg not in described:
+        raise SourceError(
+            f"The docstring does not describe {where}; do so under 'Args:', as in"
+            f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'.",
+            argument.lineno,
+        )
+    return models.field(where, argument.annotation, default, described[argument.arg])
+
+
+def _given(name: str, models: Models, parameters: list[Parameter], given: dict[str, Any]) -> Read:
+    """The arguments as a script's schema has them; classes of the source stay what they are."""
+    schema = given_parameters(given, HIDDEN)
+    properties, required = schema["properties"], schema["required"]
+    types = SchemaTypes({name, *models.nodes})
+    fields: dict[str, Any] = {}
+    for argument, default in parameters:
+        if argument.arg not in properties and default is None:
+            raise SchemaError(
+                f"The schema does not have the argument '{argument.arg}', which {name} needs."
+            )
+        if argument.arg in properties:
+            about = properties[argument.arg]
+            kind = models.of(argument.annotation) or types.of(about, argument.arg)
+            start = about.get("default") if isinstance(about, dict) else None
+            fields[argument.arg] = (
+                (kind, ...) if argument.arg in required else (Optional[kind], start)  # noqa: UP045
+            )
+    if unknown := [each for each in properties if each not in fields]:
+        raise SchemaError(
+            f"The schema has the argument '{unknown[0]}', which {name} does not take."
+        )
+    defaulted = frozenset(argument.arg for argument, default in parameters if default is not None)
+    return Read(arguments_model(name, fields), schema, tuple(types.nodes), defaulted)
 
 
 def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
@@ -136,154 +208,3 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
                 argument.lineno,
             )
     return parameters
-
-
-class Models:
-    """The classes of a source that stand for JSON objects: BaseModels and dataclasses."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.nodes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
-        self.models: dict[str, type[BaseModel] | None] = {}
-
-    def pydantic(self) -> list[ast.ClassDef]:
-        """The subclasses of BaseModel."""
-        return [n for n in self.nodes.values() if is_pydantic(n)]
-
-    def get(self, name: str) -> type[BaseModel] | None:
-        """The model of that name; None if the source has no such class."""
-        if name in self.models:
-            if self.models[name] is None:
-                raise SourceError(
-                    f"{name} contains itself, which JSON arguments cannot.", self.nodes[name].lineno
-                )
-            return self.models[name]
-        node = self.nodes.get(name)
-        if node is None or not (is_pydantic(node) or is_dataclass(node)):
-            return None
-        self.models[name] = None
-        fields = {}
-        _, described = read_docstring(ast.get_docstring(node, clean=False) or "")
-        for field, annotation, default in fields_of(node):
-            where = f"the field '{field}' of {name}"
-            fields[field] = self.field(where, annotation, default, described.get(field))
-        self.models[name] = arguments_model(name, fields)
-        return self.models[name]
-
-    def field(
-        self,
-        where: str,
-        annotation: ast.expr,
-        value: ast.expr | None,
-        described: str | None,
-    ) -> tuple[Any, Any]:
-        """One field for pydantic: its type, its default and what is said of it."""
-        try:
-            settings, about = field_settings(value)
-            if described:
-                about.setdefault("description", described)
-            kind = type_of(annotation, self.get)
-            if not settings:
-                return kind, Field(**about)
-            default = default_of(settings)
-            if default is None:
-                kind = Optional[kind]  # noqa: UP045
-            TypeAdapter(kind).validate_python(default, strict=True)
-        except AnnotationError as error:
-            raise SourceError(
-                f"{where[0].upper()}{where[1:]}: {error}.", annotation.lineno
-            ) from None
-        except ValidationError:
-            raise SourceError(
-                f"The default of {where} is {default!r}, which is not of the type"
-                f" {ast.unparse(annotation)}.",
-                annotation.lineno,
-            ) from None
-        return kind, Field(default, **about)
-
-
-def fields_of(node: ast.ClassDef) -> list[tuple[str, ast.expr, ast.expr | None]]:
-    """A class's annotated fields: name, annotation, and what is assigned, if anything is."""
-    fields = {
-        n.target.id: (n.target.id, n.annotation, n.value)
-        for n in node.body
-        if isinstance(n, ast.AnnAssign)
-        and isinstance(n.target, ast.Name)
-        and named(n.annotation) != "ClassVar"
-    }
-    return list(fields.values())
-
-
-def field_settings(value: ast.expr | None) -> tuple[dict[str, ast.expr], dict[str, Any]]:
-    """What stands behind a field's "=": its default (see `default_of`), and what is said of it."""
-    if value is None:
-        return {}, {}
-    if not isinstance(value, ast.Call) or named(value) not in ("Field", "field"):
-        return {"default": value}, {}
-    settings = {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
-    if value.args:
-        settings["default"] = value.args[0]
-    default: dict[str, ast.expr] = {
-        key: settings[key] for key in ("default", "default_factory") if key in settings
-    }
-    if (
-        isinstance(default.get("default"), ast.Constant)
-        and ast.unparse(default["default"]) == "..."
-    ):
-        del default["default"]
-    about = {k: constant(v) for k, v in settings.items() if k in ("description", *CONSTRAINTS)}
-    return default, about
-
-
-def default_of(default: dict[str, ast.expr]) -> Any:
-    """The value of a default."""
-    if factory := default.get("default_factory"):
-        if named(factory) not in FACTORIES:
-            raise AnnotationError(f"the default_factory must be one of: {', '.join(FACTORIES)}")
-        return FACTORIES[named(factory)]
-    return constant(default["default"])
-
-
-def is_pydantic(node: ast.ClassDef) -> bool:
-    return any(named(base) == "BaseModel" for base in node.bases)
-
-
-def is_dataclass(node: ast.ClassDef) -> bool:
-    return any(named(decorator) == "dataclass" for decorator in node.decorator_list)
-
-
-def arguments_model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
-    """A model with these fields; SourceError where pydantic can make none."""
-    try:
-        return create_model(name, __config__=CONFIG, **fields)
-    except Exception as error:  # names and types that the tool's author chose
-        raise SourceError(f"The arguments of {name} cannot be checked: {error}.") from None
-
-
-def written_out(schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema with each definition where it is used, and without the titles pydantic adds."""
-    definitions = schema.pop("$defs", {})
-    parts = 0
-
-    def plain(node: Any, depth: int = 0, names: bool = False) -> Any:
-        nonlocal parts
-        parts += 1
-        if parts > LARGEST_SCHEMA or depth > DEEPEST_SCHEMA:
-            raise SourceError("The arguments have too many parts; use fewer or simpler types.")
-        if isinstance(node, list):
-            return [plain(each, depth + 1) for each in node]
-        if not isinstance(node, dict):
-            return node
-        if "$ref" in node and not names:
-            rest = {key: value for key, value in node.items() if key != "$ref"}
-            referred = definitions[node["$ref"].removeprefix("#/$defs/")]
-            return plain(referred, depth) | plain(rest, depth)
-        return {
-            key: value
-            if key == "default" and not names
-            else plain(value, depth + 1, key == "properties" and not names)
-            for key, value in node.items()
-            if key != "title" or names
-        }
-
-    written: dict[str, Any] = plain(schema)
-    return written

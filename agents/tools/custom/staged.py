@@ -46,9 +46,9 @@ class Change:
 class StagedMemory:
     """Copies of the blocks an agent holds, and the passages a call inserts."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, by: Editor | None = None) -> None:
         self.agent = agent
-        self.by = Editor.agent(Step(run=Run(agent=agent)), "")
+        self.by = by or Editor.agent(Step(run=Run(agent=agent)), "")
         held = agent.core_memory()
         self.blocks = {block.label: block for block in held}
         self.versions = {block.pk: block.version for block in held}

@@ -12,7 +12,8 @@ from agents.models import Tool
 from agents.models.tool import LONGEST_NAME
 
 from .annotations import SourceError
-from .source import read_source
+from .schemas import SchemaError
+from .source import read_tool
 
 
 def read_off(tool: Tool, **_: Any) -> None:
@@ -21,7 +22,9 @@ def read_off(tool: Tool, **_: Any) -> None:
     ValidationError, by field, where the source is no tool's or the name cannot be used.
     """
     try:
-        read = read_source(tool.source, tool.name)
+        read = read_tool(tool)
+    except SchemaError as error:
+        raise ValidationError({"given_schema": str(error)}) from None
     except SourceError as error:
         raise ValidationError({"source": str(error)}) from None
     if problem := name_problem(read.name):

@@ -86,7 +86,7 @@ def test_a_try_keeps_to_the_limits_that_are_typed(web: Client, agent: Agent) -> 
     assert "it did not end within 0.2 s" in shown
     cut = {"source": SHOUT, "agent": str(agent.pk), "argument-words": "abc" * 9}
     shown = html(web.post(reverse("tool_try_new"), cut | {"return_char_limit": "3"}))
-    assert "[Cut here: 24 of 27 characters left out.]" in shown
+    assert "truncated since it exceeded the character limit: 27 &gt; 3]" in shown
 
 
 @pytest.mark.parametrize(

@@ -69,12 +69,16 @@ def test_print_is_stdout(agent: Agent) -> None:
     assert (ran.stdout, ran.returned) == ("one 2\nthree\n", "r")
 
 
+# The words that Letta's scripts look for.
+NOTE = "... [NOTE: function output was truncated since it exceeded the character limit: "
+
+
 def test_output_is_cut_with_a_note(agent: Agent) -> None:
     ran = tried(agent, "print('p' * 60_000)\nreturn 'r' * 70_000")
-    assert ran.stdout == f"{'p' * 50_000}\n[Cut here: 10,001 of 60,001 characters left out.]"
-    assert ran.returned == f"{'r' * 50_000}\n[Cut here: 20,000 of 70,000 characters left out.]"
+    assert ran.stdout == f"{'p' * 50_000}{NOTE}60001 > 50000]"
+    assert ran.returned == f"{'r' * 50_000}{NOTE}70000 > 50000]"
     ran = tried(agent, "return 'r' * 101", return_char_limit=100)
-    assert ran.returned == f"{'r' * 100}\n[Cut here: 1 of 101 characters left out.]"
+    assert ran.returned == f"{'r' * 100}{NOTE}101 > 100]"
 
 
 def test_arguments_are_checked_before_the_sandbox_is_entered(agent: Agent) -> None:
@@ -140,7 +144,10 @@ def f(a: A, self, request_heartbeat: bool = True):
 """
     made = from_row(Tool.from_source(agent.owner, source))
     ran = made.prepare(agent, made.parse('{"a": {"x": 7}}'))
-    assert ran.error == "f failed and changed nothing: ValueError: 7 (line 17 of its source)"
+    assert (
+        ran.error
+        == "Error executing function f: ValueError: 7 (line 17 of its source); nothing was changed"
+    )
 
 
 def test_what_monty_has_of_the_standard_library_can_be_imported(agent: Agent) -> None:

@@ -36,7 +36,7 @@ from tests.support.custom_tools import tried
     ],
 )
 def test_there_is_no_way_out(body: str, error: str, agent: Agent) -> None:
-    assert f"probe failed and changed nothing: {error}" in tried(agent, body).error
+    assert f"Error executing function probe: {error}" in tried(agent, body).error
 
 
 def test_there_is_nothing_of_ours_in_its_environment(
@@ -66,7 +66,8 @@ def test_there_is_nothing_of_ours_in_its_environment(
 def test_time_runs_out(body: str, agent: Agent) -> None:
     ran = tried(agent, body, seconds=0.3)
     assert (
-        ran.error == "probe failed and changed nothing: TimeoutError: it did not end within 0.3 s"
+        ran.error == "Error executing function probe: TimeoutError: it did not end within 0.3 s;"
+        " nothing was changed"
     )
     assert len(ran.stdout) < 51_000
 
@@ -105,12 +106,12 @@ def test_memory_runs_out(body: str, agent: Agent) -> None:
         ("raise KeyboardInterrupt", "KeyboardInterrupt (line 3 of its source)"),
         ("x = 1\nreturn x / 0", "ZeroDivisionError: division by zero (line 4 of its source)"),
         ("class A(dict): pass", "class inheritance"),
-        ("raise ValueError('x' * 1_000_000)", "characters left out"),
+        ("raise ValueError('x' * 1_000_000)", "function output was truncated"),
     ],
 )
 def test_a_failure_is_a_sentence_with_error_and_line(body: str, words: str, agent: Agent) -> None:
     ran = tried(agent, body)
-    assert ran.error.startswith("probe failed and changed nothing: ")
+    assert ran.error.startswith("Error executing function probe: ")
     assert words in ran.error
     assert len(ran.error) < 11_000
     assert tried(agent, "return 'the next one runs'").returned == "the next one runs"

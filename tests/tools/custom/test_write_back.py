@@ -62,7 +62,7 @@ def test_a_raise_after_a_write_takes_it_back(caller: Caller) -> None:
         "raise RuntimeError('oh')",
     )
     assert (ran.changes, ran.passages, ran.stdout) == ([], [], "so far\n")
-    with pytest.raises(ToolError, match="probe failed and changed nothing: RuntimeError: oh"):
+    with pytest.raises(ToolError, match="Error executing function probe: RuntimeError: oh"):
         ran.apply(caller)
     assert value(agent, "human") == "Bob"
     assert not agent.passages.exists()
