@@ -15,18 +15,20 @@ from .schemas.tools import InPython, NewTool, ToolChange
 
 ANEW = {"given_schema": {}, "given_description": ""}  # as the source has it, unless it is sent
 NO_ARGUMENTS = {"type": "object", "properties": {}}
-WIRE = {"source": "source_code", "given_schema": "json_schema", "metadata": "metadata_"}
+WIRE = {"source": "source_code", "metadata": "metadata_"}
 
 
 @contextmanager
-def wire_names() -> Iterator[None]:
-    """Errors of a tool's fields under the names that scripts know."""
+def wire_names(data: InPython) -> Iterator[None]:
+    """Errors of a tool's fields under the names that the script sent them by."""
+    only_arguments = data.args_json_schema and not data.json_schema
+    names = WIRE | {"given_schema": "args_json_schema" if only_arguments else "json_schema"}
     try:
         yield
     except ValidationError as error:
         if not hasattr(error, "error_dict"):
             raise
-        named = {WIRE.get(field, field): each for field, each in error.error_dict.items()}
+        named = {names.get(field, field): each for field, each in error.error_dict.items()}
         raise ValidationError(named) from None
 
 
@@ -50,10 +52,6 @@ def described(data: InPython) -> dict[str, Any]:
     """Name, description and schema as a script sent them; 422 for what cannot run here."""
     if data.source_type not in (None, "python", "json"):
         raise invalid("source_type", "Only Python tools can run here; write the source in Python.")
-    for field in ("pip_requirements", "npm_requirements"):
-        if getattr(data, field):
-            words = "The sandbox that tools run in has no packages; write the tool without them."
-            raise invalid(field, words)
     if schema := data.json_schema:
         name, description = schema.get("name", ""), schema.get("description", "")
         if not isinstance(name, str) or not isinstance(description, str):

@@ -38,10 +38,8 @@ router = JsonRouter(tags=["tools"])
 def run_source(request: HttpRequest, data: SourceToRun) -> dict[str, Any]:
     """Run a function in the sandbox; its changes to an agent's memory are not kept."""
     owner = lookups.person(request)
-    if data.env_vars:
-        raise invalid("env_vars", "Code in the sandbox has no environment; pass it as arguments.")
     row = Tool(owner=owner, source=data.source_code, **{"name": data.name or ""} | described(data))
-    with wire_names():
+    with wire_names(data):
         row.clean()
     agent = lookups.agent(request, data.agent_id) if data.agent_id else Agent(owner=owner, name="")
     returned, error, stdout = "", "", ""

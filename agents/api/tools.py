@@ -43,14 +43,14 @@ class ToolFilters(Page):
 @router.put("/tools/", auth=TOOLS, response=ToolState, operation_id="upsert_tool")
 def upsert(request: HttpRequest, data: NewTool) -> Tool:
     """Create a tool from its source, or replace the source of the one with the same name."""
-    with wire_names():
+    with wire_names(data):
         return attaching.upsert(lookups.person(request), **ANEW | fields(data))
 
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
 def create(request: HttpRequest, data: NewTool) -> Tool:
     """Create a tool from its source; 409 if you already have one of its name."""
-    with wire_names():
+    with wire_names(data):
         tool = Tool(owner=lookups.person(request), **fields(data))
         tool.clean()
         if lookups.tools(request).filter(name=tool.name).exists():
@@ -130,7 +130,7 @@ def modify(request: HttpRequest, tool_id: str, data: ToolChange) -> Tool:
     if "source" in changes:
         changes = {"name": ""} | changes  # as the source has it
     try:
-        with wire_names():
+        with wire_names(data):
             return attaching.rewrite(tool, tool.updated_at, **changes)
     except attaching.ChangedMeanwhile:
         raise conflict("Somebody else changed the tool at the same time; try again.") from None

@@ -105,7 +105,7 @@ def test_a_change_keeps_the_schema_that_was_sent(api: Api) -> None:
         ({"source_type": "typescript", "json_schema": SCHEMA}, "source_type"),
         ({"json_schema": {"name": 3}}, "json_schema"),
         ({"json_schema": SCHEMA | {"parameters": {"type": "object"}}}, "json_schema"),
-        ({"args_json_schema": {"type": "object", "properties": {"x": {}}}}, "json_schema"),
+        ({"args_json_schema": {"type": "object", "properties": {"x": {}}}}, "args_json_schema"),
         ({"source_code": BARE}, "source_code"),
         ({"tags": [""]}, "tags"),
     ],
@@ -122,6 +122,7 @@ def test_what_cannot_be_is_refused_by_its_name(api: Api, sent: dict[str, Any], f
 
 def test_empty_requirements_and_notes_are_taken(api: Api) -> None:
     sent: dict[str, Any] = {"pip_requirements": [], "npm_requirements": None}
+    sent["enable_parallel_execution"] = True
     tool = api.put("/tools/", {"source_code": ADD, "metadata_": {"team": "a"}, **sent})
     assert tool["metadata_"] == {"team": "a"}
     changed = api.patch(f"/tools/{tool['id']}", {"metadata_": {"team": "b"}})

@@ -17,6 +17,7 @@ TOOLS = "tests.api.test_tools::test_tools_are_listed_with_those_that_come_along"
 PASSAGES = "tests.api.test_memory::test_passages_are_put_away_found_changed_and_deleted"
 RUNS = "tests.api.test_filters::test_runs_and_steps_are_found_by_agent_end_model_and_time"
 TOOL_FILTERS = "tests.api.test_filters::test_tools_are_found_by_id_kind_and_words"
+FOUND_TOOLS = "tests.api.test_tool_schemas::test_tools_are_found_by_words_the_best_first"
 REST = "tests.api.test_filters::test_blocks_passages_and_messages_are_found_by_the_rest"
 MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
 
@@ -41,6 +42,10 @@ ACTS = {
     r"GET /tags/ name": REST,
     r"GET /tools/ (names?|return_only_letta_tools|tool_types)": TOOLS,
     r"GET /tools/ (search|tool_ids|exclude_tool_types)": TOOL_FILTERS,
+    r"POST /agents/\{id\}/tools/\{id\}/run args": (
+        "tests.api.test_tool_schemas::test_an_agents_tool_is_called_and_what_it_changes_is_kept"
+    ),
+    r"POST /tools/search (query|search_mode|tags|tool_types)": FOUND_TOOLS,
     r"PATCH /agents/\{id\}/tools/approval/\{id\} requires_approval": (
         "tests.api.test_runs::test_a_call_that_needs_approval_waits_for_it"
     ),

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from agents.api.notes import Refused
+
 from .agents import AgentState
 from .fields import Json, Moment, Short, Tags, Text
 from .tools import InPython, Source, ToolState
@@ -18,7 +20,10 @@ class SourceToRun(InPython):
     args: Json = {}
     name: Short | None = None
     agent_id: Short | None = None
-    env_vars: dict[str, str] | None = None
+    env_vars: Annotated[
+        dict[str, str] | None,
+        Refused("code in the sandbox has no environment; pass the values as arguments"),
+    ] = None
 
 
 class ToolArguments(BaseModel):

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, StringConstraints
 
+from agents.api.notes import Refused, Unused
+
 from .fields import Json, MaybeUserId, State, Tags, ToolId
 
 Source = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
@@ -23,6 +25,9 @@ ToolType = Literal[
 ]
 
 
+NO_PACKAGES = Refused("the sandbox that tools run in has no packages; write the tool without them")
+
+
 class InPython(BaseModel):
     """A source, and what a script may say of it: the schema of the function or of its arguments.
 
@@ -32,18 +37,21 @@ class InPython(BaseModel):
     source_type: str | None = None
     json_schema: Json | None = None
     args_json_schema: Json | None = None
-    pip_requirements: list[Any] | None = None
-    npm_requirements: list[Any] | None = None
+    pip_requirements: Annotated[list[Any] | None, NO_PACKAGES] = None
+    npm_requirements: Annotated[list[Any] | None, NO_PACKAGES] = None
 
 
 class ToolSettings(InPython):
-    """What a new tool and a change can set. Calls are made one after another, in any case."""
+    """What a new tool and a change can set."""
 
     description: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     tags: Tags | None = None
     return_char_limit: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     default_requires_approval: bool | None = None
     metadata_: Json | None = None
+    enable_parallel_execution: Annotated[
+        bool | None, Unused("the calls of a message are made one after another")
+    ] = None
 
 
 class NewTool(ToolSettings):
