@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from pytest_django import Settings
 
 from agents.models import Agent, Block, BlockShare, Editor, VersionConflict
 from tests.support.api_client import Api
+from tests.support.threads import at_once
 
 
 @pytest.fixture(params=["by itself", "of an agent"])
@@ -118,19 +117,14 @@ def test_of_scripts_that_change_one_version_at_once_one_succeeds(
     scripts = [Api(alice) for _ in range(6)]
 
     def write(script: Api) -> int:
-        try:
-            answer = script.client.patch(
-                f"/v1/blocks/block-{block.pk}",
-                {"value": str(script.token.pk), "version": 0},
-                content_type="application/json",
-                headers=script.headers,
-            )
-            return answer.status_code
-        finally:
-            connection.close()
+        answer = script.client.patch(
+            f"/v1/blocks/block-{block.pk}",
+            {"value": str(script.token.pk), "version": 0},
+            content_type="application/json",
+            headers=script.headers,
+        )
+        return answer.status_code
 
-    with ThreadPoolExecutor(len(scripts)) as threads:
-        answers = sorted(threads.map(write, scripts))
-    assert answers == [200, *[409] * 5]
+    assert sorted(at_once(write, scripts)) == [200, *[409] * 5]
     block.refresh_from_db()
     assert block.version == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection, transaction
+from django.db import transaction
 
 from agents.memory.classes import (
     CLASSES,
@@ -27,6 +26,7 @@ from agents.text.core_memory import TAGS_TEMPLATE
 from agents.tools import Caller, ToolError, of_agent
 from agents.tools.memory_methods import method_tools
 from tests.support.stored import of
+from tests.support.threads import at_once
 
 
 class Diary(ChatMemory):
@@ -175,23 +175,13 @@ def test_a_full_queue_refuses(agent: Agent) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_pushes_at_the_same_time_none_is_lost(agent: Agent) -> None:
     caller = calling(agent)
-    failures: list[Exception] = []
 
     def push(worker: int) -> None:
-        try:
-            for n in range(10):
-                with transaction.atomic():
-                    call(caller, "task_queue_push", task_description=f"{worker}/{n}")
-        except Exception as error:
-            failures.append(error)
-        connection.close()
+        for n in range(10):
+            with transaction.atomic():
+                call(caller, "task_queue_push", task_description=f"{worker}/{n}")
 
-    workers = [threading.Thread(target=push, args=(n,)) for n in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert failures == []
+    at_once(push, range(4))
     assert len(json.loads(value(agent, "tasks"))) == 41
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -24,6 +23,7 @@ from agents.tools.custom.sandbox import Limits
 from agents.tools.dry_run import one_at_a_time
 from tests.support.api_client import Api
 from tests.support.stored import of
+from tests.support.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("accounts")
 
@@ -126,23 +126,15 @@ def test_of_eight_agents_made_at_once_only_so_many_are_made_as_may(
     alice: User, settings: Settings
 ) -> None:
     settings.AGENTS_LIMIT = 3
-    start, refused = threading.Barrier(8), []
 
-    def make() -> None:
-        start.wait()
+    def make(number: int) -> bool:
         try:
-            Agent.create(alice, "One of eight", ChatMemory())
-        except LimitReached as limit:
-            refused.append(limit)
-        finally:
-            connection.close()
+            return bool(Agent.create(alice, f"Agent {number}", ChatMemory()))
+        except LimitReached:
+            return False
 
-    threads = [threading.Thread(target=make) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (Agent.objects.count(), len(refused)) == (3, 5)
+    assert sorted(at_once(make, range(8))) == [False] * 5 + [True] * 3
+    assert Agent.objects.count() == 3
 
 
 # -- sandboxes -------------------------------------------------------------------------------------

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -25,6 +23,7 @@ from tests.support.addresses import (
     of_agents,
 )
 from tests.support.sign_up import sign_up
+from tests.support.threads import at_once
 from tests.support.visitor import PASSWORD
 
 METHODS = ("get", "post")
@@ -139,15 +138,11 @@ def test_of_eight_who_sign_up_at_once_on_a_closed_server_one_gets_in(settings: A
         client = Client()
         client.get(reverse("account_signup"))
         form = {"username": f"person{number}", "password1": PASSWORD, "password2": PASSWORD}
-        try:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(client, "handler", Gate(client.handler, start))
-                return str(client.post(reverse("account_signup"), form).content.decode())
-        finally:
-            connection.close()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client, "handler", Gate(client.handler, start))
+            return str(client.post(reverse("account_signup"), form).content.decode())
 
-    with ThreadPoolExecutor(8) as threads:
-        pages = list(threads.map(sign_up_with_the_others, range(8)))
+    pages = at_once(sign_up_with_the_others, range(8))
     assert User.objects.count() == 1
     assert User.objects.get().is_superuser
     assert sum("Sign-up is closed" in page for page in pages) == 7

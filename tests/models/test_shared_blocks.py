@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import threading
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import connections
 
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, Block, BlockEdit, BlockShare, Editor, MemoryRefusal, Run, Step
 from tests.support.stored import of
+from tests.support.threads import at_once
 
 
 @pytest.fixture
@@ -117,27 +116,14 @@ def test_of_many_edits_at_the_same_time_none_is_lost(agent: Agent, alice: User, 
     second.attach(block)
     writers = [Editor.person(alice), Editor.person(bob), in_step(agent), in_step(second)]
     each = EDITS // 8  # an append and a replace
-    wrong: list[BaseException] = []
 
-    def write(number: int, by: Editor) -> None:
-        try:
-            for turn in range(each):
-                mine = Block.objects.get(pk=block.pk)
-                assert mine.append(f"{number}:{turn};", by=by)
-                assert mine.replace(f"{number}:{turn};", f"{number}+", by=by)
-        except BaseException as error:
-            wrong.append(error)
-        finally:
-            connections.close_all()
+    def write(number: int) -> None:
+        for turn in range(each):
+            mine = Block.objects.get(pk=block.pk)
+            assert mine.append(f"{number}:{turn};", by=writers[number])
+            assert mine.replace(f"{number}:{turn};", f"{number}+", by=writers[number])
 
-    threads = [
-        threading.Thread(target=write, args=(number, by)) for number, by in enumerate(writers)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    at_once(write, range(4))
     block.refresh_from_db()
     assert sorted(block.value.split("\n")) == sorted(f"{n}+" for n in range(4) for _ in range(each))
     versions, after = [], ""

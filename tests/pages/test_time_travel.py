@@ -253,14 +253,7 @@ def grow(agent: Agent, runs: int, steps: int) -> None:
     """So many runs of so many steps each, stored as if they had been."""
     now = timezone.now()
     made = Run.objects.bulk_create(
-        Run(
-            **of(agent),
-            key=f"old-{n}",
-            text="Go",
-            status="done",
-            reason="end_turn",
-            started_at=now,
-        )
+        Run(**of(agent), key=f"old-{n}", status="done", reason="end_turn", started_at=now)
         for n in range(runs)
     )
     taken = Step.objects.bulk_create(
@@ -270,12 +263,7 @@ def grow(agent: Agent, runs: int, steps: int) -> None:
     )
     Message.objects.bulk_create(
         Message(
-            **of(agent),
-            run=step.run,
-            step=step,
-            role="assistant",
-            content=f"Said {n}",
-            number=n,
+            **of(agent), run=step.run, step=step, role="assistant", content=f"Said {n}", number=n
         )
         for n, step in enumerate(taken, agent.message_count + 1)
     )

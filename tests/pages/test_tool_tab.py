@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -21,6 +19,7 @@ from agents.runs.loop import run_agent
 from agents.tools.attaching import attach, detach, set_rules
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
+from tests.support.threads import at_once
 from tests.support.tool_pages import SHOUT, html, tab, words_of
 
 
@@ -251,22 +250,9 @@ def test_attaching_while_the_tool_is_deleted_leaves_no_name_behind(
     agent: Agent, shout: Tool, web: Client
 ) -> None:
     """Whichever comes first: the agent ends without it."""
-    begin = threading.Barrier(2)
-
-    def at_once(path: str, form: dict[str, str]) -> None:
-        begin.wait(5)
-        web.post(path, form)
-        connection.close()
-
-    ways = [
-        (reverse("tool_attach", args=[agent.pk]), {"tool": "shout"}),
-        (reverse("tool_delete", args=[shout.pk]), {}),
-    ]
-    threads = [threading.Thread(target=at_once, args=way) for way in ways]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    attach = reverse("tool_attach", args=[agent.pk])
+    delete = reverse("tool_delete", args=[shout.pk])
+    at_once(lambda path: web.post(path, {"tool": "shout"}), [attach, delete])
     assert not Tool.objects.exists()
     agent.refresh_from_db()
     assert "shout" not in agent.tools

@@ -96,6 +96,18 @@ def says(
     return answer
 
 
+def redirecting(location: str, status: int = 302) -> Answer:
+    """Redirects its root there, and says at any other path where it is."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        if request.path == "/":
+            says("", status=status, Location=location)(request)
+        else:
+            says(f"at {request.path}")(request)
+
+    return answer
+
+
 def certificate_for(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """What a server of that name presents, and what a client that trusts it checks with."""
     key = ec.generate_private_key(ec.SECP256R1())

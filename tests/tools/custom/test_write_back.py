@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import suppress
+from typing import Any
 
 import pytest
-from django.db import close_old_connections, connection, transaction
+from django.db import transaction
 
 from agents.memory.classes import BasicBlockMemory
 from agents.models import (
@@ -19,9 +20,10 @@ from agents.models import (
     Tool,
 )
 from agents.tools import Caller, ToolError
-from agents.tools.custom import WriteConflict, from_row
+from agents.tools.custom import CustomTool, WriteConflict, from_row
 from tests.support.custom_tools import PUSH, tool, tried, value
 from tests.support.stored import of
+from tests.support.threads import at_once
 
 
 def test_a_call_that_was_only_prepared_has_changed_nothing(caller: Caller) -> None:
@@ -117,34 +119,25 @@ def test_a_block_that_became_read_only_meanwhile_is_not_written(caller: Caller) 
     assert value(agent, "tasks") == "[]"
 
 
+def call_until_written(tool: CustomTool, caller: Caller, arguments: dict[str, Any]) -> None:
+    """Call a tool, and again where another call wrote meanwhile."""
+    while True:
+        ran = tool.prepare(caller.agent, arguments)
+        with suppress(WriteConflict), transaction.atomic():
+            ran.apply(caller)
+            return
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_calls_at_the_same_time_none_is_lost(caller: Caller) -> None:
     agent = caller.agent
     push = from_row(Tool.from_source(agent.owner, PUSH))
-    failures: list[Exception] = []
 
-    def keep_on(worker: int) -> None:
+    def ten_times(worker: int) -> None:
         for n in range(10):
-            while True:
-                try:
-                    ran = push.prepare(agent, {"task": f"{worker}/{n}"})
-                    with transaction.atomic():
-                        ran.apply(caller)
-                    break
-                except WriteConflict:
-                    continue
-                except Exception as error:
-                    failures.append(error)
-                    break
-        connection.close()
+            call_until_written(push, caller, {"task": f"{worker}/{n}"})
 
-    workers = [threading.Thread(target=keep_on, args=(n,)) for n in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    close_old_connections()
-    assert failures == []
+    at_once(ten_times, range(4))
     done = eval(value(agent, "tasks"))
     assert sorted(done) == sorted(f"{w}/{n}" for w in range(4) for n in range(10))
     assert BlockEdit.objects.count() == 40
@@ -168,28 +161,11 @@ def test_calls_that_write_to_several_shared_blocks_do_not_wait_for_each_other_fo
     run = Run.objects.create(**of(second), key="k", text="Hello", status=Run.Status.RUNNING)
     step = Step.objects.create(run=run, number=1, model="m", endpoint="e")
     steps.append(Caller(second, step, "call-2"))
-    failures: list[Exception] = []
 
-    def keep_on(by: Caller) -> None:
+    def ten_times(by: Caller) -> None:
         for _ in range(10):
-            while True:
-                try:
-                    ran = dot.prepare(by.agent, {})
-                    with transaction.atomic():
-                        ran.apply(by)
-                    break
-                except WriteConflict:
-                    continue
-                except Exception as error:
-                    failures.append(error)
-                    break
-        connection.close()
+            call_until_written(dot, by, {})
 
-    workers = [threading.Thread(target=keep_on, args=(by,)) for by in steps]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert failures == []
+    at_once(ten_times, steps)
     dots = sum(block.value.count(".") for block in first.core_memory())
     assert dots == 40
