@@ -108,6 +108,7 @@ def llm_config(agent: Agent) -> dict[str, Any]:
     """The model, as the format describes one; no address or key of an endpoint."""
     handle = agent.model or "letta/letta-free"
     provider, slash, model = handle.partition("/")
+    settings = agent.model_settings
     return {
         "model": model if slash else handle,
         "model_endpoint_type": "openai",
@@ -118,14 +119,15 @@ def llm_config(agent: Agent) -> dict[str, Any]:
         "context_window": agent.context_window or DEFAULT,
         "put_inner_thoughts_in_kwargs": False,
         "handle": handle if slash else f"openai/{handle}",
-        "temperature": 1.0,
-        "max_tokens": None,
+        "temperature": settings.get("temperature", 1.0),
+        "max_tokens": settings.get("max_output_tokens"),
         "enable_reasoner": False,
-        "reasoning_effort": None,
+        "reasoning_effort": settings.get("reasoning_effort"),
         "max_reasoning_tokens": 0,
-        "frequency_penalty": None,
+        "frequency_penalty": settings.get("frequency_penalty"),
         "compatibility_type": None,
-        "verbosity": None,
+        "verbosity": settings.get("verbosity"),
+        "parallel_tool_calls": settings.get("parallel_tool_calls"),
         "tier": None,
     }
 

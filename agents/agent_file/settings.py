@@ -10,6 +10,7 @@ from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
 from agents.memory.classes import CLASSES, TEMPLATES
 from agents.models import Agent, AgentTag
+from agents.models.model_settings import problem
 
 from .reading import Entry, Notes, bounds, listed, longest
 
@@ -18,10 +19,15 @@ KNOWN_TYPES = (
     *("", "memgpt_agent", "memgpt_v2_agent", "letta_v1_agent", "react_agent"),
     *("workflow_agent", "sleeptime_agent"),
 )
-OF_THE_MODEL = (
-    *("temperature", "max_tokens", "frequency_penalty", "reasoning_effort", "verbosity"),
-    *("max_reasoning_tokens", "response_format"),
-)
+OF_THE_MODEL = {  # in the format's words; and what says nothing there
+    "temperature": ("temperature", 1.0),
+    "max_tokens": ("max_output_tokens", None),
+    "frequency_penalty": ("frequency_penalty", 1.0),
+    "reasoning_effort": ("reasoning_effort", None),
+    "verbosity": ("verbosity", None),
+    "parallel_tool_calls": ("parallel_tool_calls", None),
+    "response_format": ("response_format", None),
+}
 OWN_SETTINGS = (
     *("model", "agent_type", "embedding", "prompt_template", "max_steps", "reflect_every"),
     "context_window",
@@ -33,7 +39,6 @@ UNSUPPORTED = {
     "group_ids": "its groups",
     "multi_agent_group": "its group",
     "memory_variables": "its memory variables",
-    "response_format": "its response format",
 }
 
 
@@ -58,7 +63,31 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
     }
     if own.given:
         return kept | own_settings(own.entry("settings"), notes)
-    return kept | {"model": handle_of(entry, model, notes), "context_window": window(entry, notes)}
+    return kept | {
+        "model": handle_of(entry, model, notes),
+        "context_window": window(entry, notes),
+        "model_settings": settings_of_model(entry, model, notes),
+    }
+
+
+def settings_of_model(entry: Entry, model: Entry, notes: Notes) -> dict[str, Any]:
+    """How the model is asked, from what Letta's file says of it."""
+    given = {
+        ours: model.given[field]
+        for field, (ours, usual) in OF_THE_MODEL.items()
+        if model.has(field) and model.given[field] != usual
+    }
+    if entry.has("response_format"):
+        given["response_format"] = entry.given["response_format"]
+    return checked(given, notes)
+
+
+def checked(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    """Model settings that can be; a note on each other."""
+    wrong = {name: words for name, value in given.items() if (words := problem(name, value))}
+    for words in wrong.values():
+        notes.add(f"A setting of the model was not imported: {words}")
+    return {name: value for name, value in given.items() if name not in wrong}
 
 
 def embedding_of(entry: Entry) -> str:
@@ -141,6 +170,7 @@ def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
         template = ""
     size = own.get("bytes_per_token", float, None)
     return values | {
+        "model_settings": checked(own.get("model_settings", dict, {}), notes),
         "model": values["model"] if may_be_chosen(values["model"], notes) else "",
         "memory_class": memory_class,
         "prompt_template": template,
@@ -152,16 +182,8 @@ def note_unsupported(entry: Entry, model: Entry, name: str, notes: Notes) -> Non
     """Note what an agent here cannot have."""
     if lost := [what for field, what in UNSUPPORTED.items() if entry.has(field)]:
         notes.add(f"These parts of '{name}' do not exist here: {', '.join(lost)}.")
-    usual = {"temperature": 1.0, "frequency_penalty": 1.0}
-    if lost := [
-        field
-        for field in OF_THE_MODEL
-        if model.has(field) and model.given[field] != usual.get(field)
-    ]:
-        notes.add(
-            "Settings of the model that were not imported, because the endpoint's own are used:"
-            f" {', '.join(lost)}."
-        )
+    if model.has("max_reasoning_tokens"):
+        notes.add("The model's max_reasoning_tokens was not imported; set reasoning_effort.")
     variables = entry.entry("tool_exec_environment_variables").given
     if secrets := [*variables, *entry.entry("secrets").given]:
         notes.add(

@@ -22,6 +22,7 @@ from .schemas.agents import AgentState
 from .schemas.blocks import BlockState, CoreMemory
 from .schemas.fields import Json
 from .schemas.identities import IdentityState
+from .schemas.model_settings import on_the_wire as on_letta_wire
 from .schemas.runs import stop_word
 from .schemas.tools import ToolState
 
@@ -76,7 +77,25 @@ class AgentDetails:
         return [{"prompt_template": None, **rule} for rule in shown]
 
     @property
+    def model_settings(self) -> Json:
+        """How the model is asked, as Letta's clients read it."""
+        return on_letta_wire(self.agent.model_settings)
+
+    @property
+    def response_format(self) -> Json | None:
+        found: Json | None = self.agent.model_settings.get("response_format")
+        return found
+
+    @property
     def llm_config(self) -> Json:
+        """Which model answers, and how it is asked."""
+        asked = dict(self.agent.model_settings)
+        if "max_output_tokens" in asked:
+            asked["max_tokens"] = asked.pop("max_output_tokens")
+        return self.model_named | asked
+
+    @property
+    def model_named(self) -> Json:
         """Which model answers, by what is known without asking its endpoint."""
         agent = self.agent
         try:

@@ -33,10 +33,10 @@ from .schemas.agents import (
     AgentSettings,
     AgentState,
     EmbeddingConfig,
-    LlmConfig,
     NewAgent,
 )
 from .schemas.fields import Done, Many, Short
+from .schemas.model_settings import LlmConfig, settings_from
 from .schemas.runs import reasons_of
 
 router = JsonRouter(tags=["agents"])
@@ -130,6 +130,8 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState
         if data.block_ids is not None:
             hold_only(agent, [lookups.block(request, each) for each in data.block_ids])
         agent, changes = agent.locked(), settings_of(data)
+        if "model_settings" in changes:
+            changes["model_settings"] = merged(agent.model_settings, changes["model_settings"])
         if data.tool_ids is not None:
             changes["tools"] = named_tools(request, [], data.tool_ids)
         if data.tool_rules is not None or "tools" in changes:
@@ -167,6 +169,7 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     tools = named_tools(request, names, data.tool_ids or [])
     settings = {"system_prompt": prompt_for(kind, tools)} | settings_of(data)
     settings["agent_type"] = kind or ""
+    settings["model_settings"] = merged({}, settings.get("model_settings", {}))
     if STARTS[kind].forgets:
         settings["message_buffer_autoclear"] = True
     given = checked_rules(data.tool_rules or [], tools, strict=True)
@@ -205,8 +208,14 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
         "message_buffer_autoclear": data.message_buffer_autoclear,
+        "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Model settings after changes; what is null is not set any more."""
+    return {name: value for name, value in (settings | changes).items() if value is not None}
 
 
 def check_model(handle: str) -> None:

@@ -37,6 +37,7 @@ class Dialect:
     stream_options: bool = True
     tool_choice: bool = True  # whether a call may be demanded
     limit: str = "max_tokens"  # what the limit of an answer is called
+    without: str = ""  # options that it refuses, separated by commas
 
     def changes(self) -> dict[str, Any]:
         """The properties that differ from the strictest dialect."""
@@ -63,6 +64,11 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 WORDS = {"yes": True, "no": False}
 
+# Options of an agent's model settings that some models refuse.
+OPTIONS = (
+    *("temperature", "top_p", "frequency_penalty", "reasoning_effort", "verbosity"),
+    *("parallel_tool_calls", "response_format"),
+)
 # What is known by the address and the model's name; every row that fits is applied, in order.
 OPENAI = {"roles": "free", "limit": "max_completion_tokens"}  # its API reference
 MISTRAL = {"ids": "nine", "user_after_tool": False}  # langchain 24668, opencode 1680
@@ -117,6 +123,10 @@ def known_dialect(url: str, model: str) -> Dialect:
 
 def changes_after(refusal: str, dialect: Dialect) -> dict[str, Any]:
     """The changes to a dialect that a refusal asks for; {} where it names none."""
+    if option := next((each for each in OPTIONS if refuses(refusal, each)), None):
+        without = [*filter(None, dialect.without.split(",")), option]
+        if option not in dialect.without.split(","):
+            return {"without": ",".join(without)}
     for words, changes in REFUSALS:
         if re.search(words, refusal, re.IGNORECASE | re.DOTALL):
             changed = replace(dialect, **changes)
@@ -125,10 +135,20 @@ def changes_after(refusal: str, dialect: Dialect) -> dict[str, Any]:
     return {}
 
 
+def refuses(refusal: str, option: str) -> bool:
+    """Whether a refusal says that an option is not taken, or not with this value."""
+    words = rf"{NOT_TAKEN}|not supported|unsupported|does not support|extra inputs|only the default"
+    named = re.search(rf"\b{option}\b", refusal)
+    return bool(named and re.search(words, refusal, re.IGNORECASE))
+
+
 def parse_options(fragment: str, url: str) -> dict[str, Any]:
     """The properties after `#` in an endpoint's URL; ImproperlyConfigured for unknown ones."""
     options: dict[str, Any] = {}
     for name, value in parse_qsl(fragment, keep_blank_values=True):
+        if name == "without" and set(value.split(",")) <= set(OPTIONS):
+            options[name] = value
+            continue
         choices = CHOICES.get(name)
         if choices is None:
             raise ImproperlyConfigured(

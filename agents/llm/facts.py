@@ -67,7 +67,8 @@ def adapt(endpoint: Endpoint, model: str, error: ModelError) -> bool:
     with _learning:
         facts = _facts(endpoint, model)
         changes = changes_after(error.server_words, dialect_of(endpoint, model))
-        changes = {name: new for name, new in changes.items() if name not in facts.tried}
+        tried = facts.tried.keys() - {"without"}  # which grows with each option that is refused
+        changes = {name: new for name, new in changes.items() if name not in tried}
         if not changes:
             facts.tried = {}
             return False

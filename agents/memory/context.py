@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from agents.llm.dialects import STRICTEST, Dialect
+from agents.llm.options import options_of
 from agents.llm.rendering import Sent, dumps
 from agents.llm.windows import DEFAULT
 from agents.models import Agent, Block, Compaction, Conversation
@@ -163,7 +164,7 @@ def compile_context(
     heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
     tools = schemas(offered.tools, heartbeat=heartbeat)
     window = conversation.context_window or agent.context_window or window or DEFAULT
-    demanded = tools and offered.bound and dialect.tool_choice
+    demanded = bool(tools and offered.bound and dialect.tool_choice)
     context = Context(
         **memory_fields(agent),
         metadata=metadata(METADATA, *counts),
@@ -173,7 +174,7 @@ def compile_context(
         counts=counts,
         window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
-        options={"tool_choice": "required"} if demanded else {},
+        options=options_of(agent.model_settings, dialect, tools=bool(tools), demanded=demanded),
         dialect=dialect,
         offered=[tool.name for tool in offered.tools],
     )

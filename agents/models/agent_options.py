@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from django.db import models
 
+from .model_settings import check_model_settings
+
 
 class AgentOptions(models.Model):
     """Fields of an agent."""
 
+    model_settings = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[check_model_settings],
+        help_text="How the model is asked. What is left empty is the endpoint's own.",
+    )
     message_buffer_autoclear = models.BooleanField(
         "forgets each message",
         default=False,

@@ -39,7 +39,7 @@ def test_an_older_file_becomes_an_agent_with_its_settings(alice: User) -> None:
     ]
     assert not noted(imported.notes, "continue_loop")
     assert noted(imported.notes, "CATALOGUE_KEY")
-    assert noted(imported.notes, "temperature, max_tokens")
+    assert imported.agent.model_settings == {"temperature": 0.3, "max_output_tokens": 4096}
     assert agent.events.get().kind == Event.Kind.AGENT_CHANGED
 
 

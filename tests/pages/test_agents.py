@@ -266,3 +266,31 @@ def test_reflection_and_window_are_set_and_bounded(web: Client, agent: Agent) ->
     assert "greater than or equal to 1000." in page
     configure(web, agent)
     assert (agent.reflect_every, agent.context_window) == (None, None)
+
+
+def test_how_the_model_is_asked_is_set_in_the_page(web: Client, agent: Agent) -> None:
+    typed = {
+        "model_settings-temperature": "0.5",
+        "model_settings-max_output_tokens": " 900 ",
+        "model_settings-reasoning_effort": "low",
+        "model_settings-parallel_tool_calls": "no",
+        "model_settings-response_format": '{"type": "json_object"}',
+    }
+    assert configure(web, agent, **typed).status_code == 302
+    assert agent.model_settings == {
+        "temperature": 0.5,
+        "max_output_tokens": 900,
+        "reasoning_effort": "low",
+        "parallel_tool_calls": False,
+        "response_format": {"type": "json_object"},
+    }
+    page = web.get(at("agent_settings", agent)).content.decode()
+    assert 'value="900"' in page
+    assert '<option value="low" selected>' in page
+    for wrong, words in (("7", "temperature must be a number from 0 to 2"), ("hot", "be read")):
+        refused = configure(web, agent, **typed | {"model_settings-temperature": wrong})
+        assert refused.status_code == 422
+        assert words in refused.content.decode()
+    assert agent.model_settings["temperature"] == 0.5
+    configure(web, agent)
+    assert agent.model_settings == {}

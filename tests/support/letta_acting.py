@@ -49,6 +49,9 @@ ACTS = {
     r"PATCH /agents/\{id\}/tools/approval/\{id\} requires_approval": (
         "tests.api.test_runs::test_a_call_that_needs_approval_waits_for_it"
     ),
+    r"(POST|PATCH) /agents/(\{id\})? (max_tokens|parallel_tool_calls|model_settings\.effort)": (
+        "tests.api.test_model_settings::test_settings_of_every_form_reach_the_endpoint"
+    ),
     r"POST /agents/ include_base_tool(s|_rules)": TYPED,
     r"POST /agents/ initial_message_sequence\.(type|role|content(\.(type|text))?)": (
         "tests.api.test_agents::test_a_first_message_is_seen_by_the_model"

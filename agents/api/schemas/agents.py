@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agents.api.notes import Refused, TextParts, Unused
 
 from .blocks import NO_TEMPLATES, BlockState, CoreMemory, NewBlock
 from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
 from .identities import IdentityState
+from .model_settings import BY_EFFORT, LlmConfig, ModelSettings, OlderSettings, Window
 from .tools import ToolState
 
 AgentType = Literal[
@@ -21,7 +22,6 @@ AgentType = Literal[
     "workflow_agent",
     "sleeptime_agent",
 ]
-Window = Annotated[int, Field(ge=1000, le=10_000_000)]
 
 
 class FirstMessage(BaseModel):
@@ -29,14 +29,6 @@ class FirstMessage(BaseModel):
 
     role: Literal["user", "system", "assistant"]
     content: Annotated[str | list[Json], TextParts]
-
-
-class LlmConfig(BaseModel):
-    """What is used of an older way to name a model."""
-
-    handle: Short | None = None
-    model: Short | None = None
-    context_window: Window | None = None
 
 
 class EmbeddingConfig(BaseModel):
@@ -54,6 +46,8 @@ OF_THE_PAST = "it is what happened, which a request does not change"
 class OfLetta(BaseModel):
     """What Letta's clients can send that has no effect here, or is refused."""
 
+    model_config = ConfigDict(protected_namespaces=())
+
     template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
     base_template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
     project_id: Annotated[Any, Unused(NO_PROJECTS)] = None
@@ -64,7 +58,7 @@ class OfLetta(BaseModel):
     folder_ids: Annotated[Any, Refused(NO_FILES)] = None
 
 
-class AgentSettings(OfLetta):
+class AgentSettings(OfLetta, OlderSettings):
     """What a new agent and a change can set."""
 
     name: Annotated[str, StringConstraints(max_length=100)] | None = None
@@ -82,6 +76,7 @@ class AgentSettings(OfLetta):
     llm_config: LlmConfig | None = None
     embedding_config: EmbeddingConfig | None = None
     message_buffer_autoclear: bool | None = None
+    model_settings: ModelSettings | None = None
 
 
 class NewAgent(AgentSettings):
@@ -97,6 +92,8 @@ class NewAgent(AgentSettings):
     from_template: Annotated[Any, Refused(NO_TEMPLATES)] = None
     memory_variables: Annotated[Any, Unused(NO_TEMPLATES)] = None
     embedding_chunk_size: Annotated[Any, Unused("a passage is embedded as a whole")] = None
+    enable_reasoner: Annotated[Any, Unused(BY_EFFORT)] = None
+    max_reasoning_tokens: Annotated[Any, Unused(BY_EFFORT)] = None
     include_default_source: Annotated[Any, Refused(NO_FILES)] = None
     include_multi_agent_tools: Annotated[Any, Refused("there are no tools between agents here")] = (
         None
@@ -128,6 +125,8 @@ class AgentState(State):
     model: str
     embedding: MaybeText
     llm_config: Json
+    model_settings: Json
+    response_format: Json | None = None
     embedding_config: Json
     memory: CoreMemory
     blocks: list[BlockState]

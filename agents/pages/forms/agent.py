@@ -17,6 +17,8 @@ from agents.models import Agent, Block, Tool
 from agents.tools.memory_methods import method_tools
 from agents.tools.rules import TYPES, WITH_CHILDREN, problem
 
+from .model_settings import ModelSettingsField
+
 
 class TextAsTyped(forms.CharField):
     """Text that keeps its white space, and whose lines end as they do in memory (not in CRLF)."""
@@ -175,6 +177,12 @@ def more_of(row: dict[str, str]) -> dict[str, Any]:
 
 class AgentForm(forms.ModelForm):
     """An agent's settings."""
+
+    model_settings = ModelSettingsField(
+        required=False,
+        label="How the model is asked",
+        help_text="What is left empty is the endpoint's own. What an endpoint refuses is left out.",
+    )
 
     tools = forms.MultipleChoiceField(
         widget=ToolChoices,
