@@ -19,7 +19,7 @@ class AgentsConfig(AppConfig):
         from django.contrib.sessions.models import Session
         from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
 
-        from agents import accounts
+        from agents import accounts, outgoing
         from agents.live import fragments, publisher
         from agents.llm import prices
         from agents.models import signals
@@ -37,6 +37,7 @@ class AgentsConfig(AppConfig):
             engine.submit(run)
 
         prices.load_prices(settings.PRICES)  # what cannot be read stops the start
+        outgoing.check_settings()
         publisher.set_renderer(fragments.render_published)
         connections = (
             (signals.events_recorded, publish, None),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import ssl
 import zlib
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from agents import asyncio_bridge
 
@@ -40,6 +42,7 @@ MOST_ADDRESSES = 3  # of one host, to be tried in turn
 PORTS = (80, 443, 8000, 8080, 8443)  # of hosts that the operator does not name
 DEFAULT_PORTS = {"http": 80, "https": 443}
 REDIRECTS = (301, 302, 303, 307, 308)
+HOST = re.compile(r"(?=.*[A-Za-z])[\w-]+(\.[\w-]+)*")
 AGENT = "Mozilla/5.0 (compatible; memoryweb)"
 # Public by their numbers, but a way to an address inside, or a cloud's own service.
 REFUSED = [
@@ -141,8 +144,23 @@ def _allowed(entries: tuple[str, ...]) -> tuple[list[Any], set[str]]:
         try:
             networks.append(ip_network(entry, strict=False))
         except ValueError:
+            if not HOST.fullmatch(entry):
+                raise ImproperlyConfigured(
+                    f"MEMORYWEB_OUTGOING_ALLOW names '{entry}', which is neither a network, such as"
+                    " 10.1.0.0/16, nor a host."
+                ) from None
             hosts.add(entry.lower())
     return networks, hosts
+
+
+def check_settings() -> None:
+    """ImproperlyConfigured where what the operator set cannot be read."""
+    _allowed(tuple(settings.OUTGOING_ALLOW))
+    try:
+        if settings.SEARXNG_URL:
+            check_url(settings.SEARXNG_URL, trusted=True)
+    except OutgoingError as error:
+        raise ImproperlyConfigured(f"MEMORYWEB_SEARXNG_URL: {error}") from None
 
 
 def _may_use_any_port(host: str) -> bool:

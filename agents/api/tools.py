@@ -49,14 +49,8 @@ def upsert(request: HttpRequest, data: NewTool) -> Tool:
 
 @router.post("/tools/", auth=TOOLS, response=ToolState, operation_id="create_tool")
 def create(request: HttpRequest, data: NewTool) -> Tool:
-    """Create a tool from its source; 409 if you already have one of its name."""
-    with wire_names(data):
-        tool = Tool(owner=lookups.person(request), **fields(data))
-        tool.clean()
-        if lookups.tools(request).filter(name=tool.name).exists():
-            raise conflict(f"You already have a tool '{tool.name}'; PUT /v1/tools/ changes it.")
-        settings = {name: getattr(tool, name) for name in ("source", "name", *Tool.SETTINGS)}
-        return attaching.create(lookups.person(request), **settings)
+    """The same as PUT, as it was on Letta's last servers: a script can be run again."""
+    return upsert(request, data)
 
 
 @router.get("/tools/", auth=READ, response=list[ToolState], operation_id="list_tools")

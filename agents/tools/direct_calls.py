@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
@@ -34,7 +35,8 @@ def call_directly(
     """
     caller = Caller(agent, Step(run=Run(agent=agent)), "", by=by)
     stdout = ""
-    with one_at_a_time(person):
+    takes_long = tool.outside or isinstance(tool, CustomTool)
+    with one_at_a_time(person) if takes_long else nullcontext():
         try:
             if tool.ends_turn:
                 raise ToolError("it speaks to the person, which only the agent does, in a run.")

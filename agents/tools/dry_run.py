@@ -69,7 +69,7 @@ def one_at_a_time(person: User) -> Iterator[None]:
         raise LimitReached(f"{sandbox.full()} Try again in a few seconds.", seconds=2)
     with _lock:
         if person.pk in _running:
-            words = "Your last dry run is still going on. Wait until it ends, then try again."
+            words = "A tool that you ran is still running. Wait until it ends, then try again."
             raise LimitReached(words, seconds=2)
         if len(_running) >= AT_ONCE:
             words = "Other people are running tools right now. Try again in a few seconds."

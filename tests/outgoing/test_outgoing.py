@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from agents import outgoing
@@ -123,6 +124,16 @@ def test_tls_checks_the_name_of_the_host_and_not_the_address(
             fetch(f"https://other.example:{server.port}/")
 
     assert asked == ["shop.example", "other.example"]
+
+
+@pytest.mark.parametrize("entry", ["10.0.0.0/99", "10.1.2", "http://wiki", "wiki:8000", "*.org"])
+def test_what_the_operator_allows_is_read_at_the_start(entry: str, settings: Settings) -> None:
+    settings.OUTGOING_ALLOW = ["10.1.0.0/16", "wiki.internal", "::1", entry]
+    with pytest.raises(ImproperlyConfigured, match="which is neither a network"):
+        outgoing.check_settings()
+    settings.OUTGOING_ALLOW, settings.SEARXNG_URL = ["wiki"], "localhost:8888"
+    with pytest.raises(ImproperlyConfigured, match=r"MEMORYWEB_SEARXNG_URL: .* must begin with"):
+        outgoing.check_settings()
 
 
 # -- redirects -------------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def test_a_person_tries_one_tool_at_a_time_and_leaves_sandboxes_to_others(
     with dry_run.one_at_a_time(alice):
         response = attempt(web, agent, SHOUT, words="x")
         assert (response.status_code, response.headers["Retry-After"]) == (429, "2")
-        assert "Your last dry run is still going on" in html(response)
+        assert "A tool that you ran is still running" in html(response)
         with dry_run.one_at_a_time(bob):
             third = dry_run.one_at_a_time(User.objects.create_user("carol"))
             with pytest.raises(LimitReached, match="Other people are running tools"):
