@@ -99,9 +99,7 @@ def post_json(url: str, payload: Any, headers: dict[str, str] | None = None) -> 
 def check_url(text: str, *, trusted: bool = False) -> httpx2.URL:
     """The address, read; OutgoingError where no request may go there, whatever it resolves to."""
     if len(text) > LONGEST_URL:
-        raise OutgoingError(
-            f"The address has {len(text):,} characters; at most {LONGEST_URL:,} are allowed."
-        )
+        raise OutgoingError(f"The address is longer than {LONGEST_URL:,} characters; shorten it.")
     try:
         url = httpx2.URL(text.strip())
     except (httpx2.InvalidURL, ValueError):
@@ -249,9 +247,8 @@ def _wait(asked: Coroutine[Any, Any, T], url: str) -> T:
     except TimeoutError:
         raise OutgoingError(f"{host} did not answer within {SECONDS:g} seconds.") from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise OutgoingError(f"{host} cannot be read: {str(error) or type(error).__name__}.") from (
-            error
-        )
+        reason = str(error) or type(error).__name__
+        raise OutgoingError(f"{host} cannot be read: {reason}.") from error
 
 
 @asynccontextmanager
@@ -283,12 +280,9 @@ async def _fetch(text: str, accept: str, trusted: bool) -> Reply:
 def _followed(url: httpx2.URL, target: str, trusted: bool) -> httpx2.URL:
     """Where a redirect leads; OutgoingError where that is another host, or less protected."""
     there = check_url(str(url.join(target)), trusted=trusted)
-    same = (host_of(there), port_of(there)) == (host_of(url), port_of(url))
-    same = same and there.scheme == url.scheme
-    upgraded = (url.scheme, port_of(url)) == ("http", 80) and (
-        (there.scheme, port_of(there)) == ("https", 443)
-    )
-    if same or (upgraded and host_of(there) == host_of(url)):
+    here = (url.scheme, host_of(url), port_of(url))
+    upgraded = ("https", here[1], 443) if (here[0], here[2]) == ("http", 80) else here
+    if (there.scheme, host_of(there), port_of(there)) in (here, upgraded):
         return there
     raise OutgoingError(f"{url} redirects to {there}, which is elsewhere; use that address.")
 
@@ -296,10 +290,8 @@ def _followed(url: httpx2.URL, target: str, trusted: bool) -> httpx2.URL:
 async def _post(text: str, payload: Any, headers: dict[str, str]) -> int:
     url = check_url(text)
     content = json.dumps(payload, ensure_ascii=False).encode()
-    if len(content) > LARGEST_PAYLOAD:
-        raise OutgoingError(
-            f"This is {len(content):,} bytes; at most {LARGEST_PAYLOAD:,} can be sent."
-        )
+    if (size := len(content)) > LARGEST_PAYLOAD:
+        raise OutgoingError(f"{size:,} bytes cannot be sent; at most {LARGEST_PAYLOAD:,} can.")
     sent = {"Content-Type": "application/json", **headers}
     async with _asking("POST", url, sent, content, False) as response:
         if response.status_code in REDIRECTS:

@@ -233,12 +233,11 @@ class Agent(AgentOptions, PreparedRow):
 
     def held_block(self, pk: UUID) -> Block | None:
         """A block it holds; None where it does not hold it."""
-        held = read(Block, f"{HELD} AND agents_block.id = %s", key(self), key(Block(pk=pk)))
-        return held[0] if held else None
+        rows = read(Block, f"{HELD} AND agents_block.id = %s", key(self), key(Block(pk=pk)))
+        return next(iter(rows), None)
 
     def block(self, label: str) -> Block | None:
-        rows = read(Block, f"{HELD} AND held.label = %s", key(self), label)
-        return rows[0] if rows else None
+        return next(iter(read(Block, f"{HELD} AND held.label = %s", key(self), label)), None)
 
     def block_to_write(self, label: str) -> Block | None:
         """The block of that label for one of its verbs, which reads it when it holds the row."""
