@@ -1,11 +1,12 @@
 """Runs killed at each point in turn; a process of its own for test_kill.py.
 
-    python -m tests.slow.killed_runs
+    python -m tests.slow.killed_runs [waiting]
 
 For n = 1, 2, 3 … a fresh agent gets a message, and a child process that executes the run kills
 itself before the run's n-th transaction; the next child goes on with what was left. Ends when a
 run has fewer transactions than that, and prints how many. What is killed within a transaction
-leaves what was there before it, so these are all the states that a run can be left in.
+leaves what was there before it, so these are all the states that a run can be left in. With
+`waiting`, calls wait for approval and for the script whose tool is called, and are answered.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 
 import django
 
+WAITING = "waiting" in sys.argv
+GATED = "core_memory_replace"
 MESSAGE = "I am Sarah and I like cherry pie."
 BEGINS = re.compile("BEGIN")
 WRITES = re.compile("INSERT|UPDATE|DELETE")
@@ -76,15 +79,19 @@ def killed(transaction: int) -> None:
 
     from agents.accounts import owner
     from agents.memory.classes import ChatMemory
-    from agents.models import Agent
+    from agents.models import Agent, Run
     from agents.runs import engine
-    from agents.runs.loop import run_agent
 
     engine.resume()
-    for run_id in handed:
-        run_agent(run_id)
+    handed.extend(run.pk for run in Run.objects.filter(status=Run.Status.WAITING))
+    execute_all()
     agent = Agent.create(owner(), f"Agent {transaction}", ChatMemory(human="Name: Bob"))
-    run = agent.send(MESSAGE, "key")
+    brought: dict[str, Any] = {}
+    if WAITING:
+        agent.configure(tool_rules=[{"type": "requires_approval", "tool_name": GATED}])
+        brought = {"client_tools": [{"name": "read_file"}]}
+    run = agent.first_conversation.start(MESSAGE, "key", **brought)
+    handed[:] = [run.pk]
     countdown = itertools.count(1)
 
     def kill_before(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -94,7 +101,22 @@ def killed(transaction: int) -> None:
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(kill_before):
-        run_agent(run.pk)
+        execute_all()
+
+
+def execute_all() -> None:
+    """Do what workers do with the runs that were handed over, and answer what they wait for."""
+    from agents.models import Approval
+    from agents.models.approval import Decision
+    from agents.runs.loop import run_agent
+
+    while handed:
+        run_agent(handed.pop(0))
+        for waiting in Approval.objects.pending():
+            by_script = waiting.kind == Approval.Kind.CLIENT
+            given = Decision.of_return("A cherry", "success")
+            decision = given if by_script else Decision(Approval.Status.APPROVED)
+            Approval.decide_all([(waiting, decision)])
 
 
 if __name__ == "__main__":

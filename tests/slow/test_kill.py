@@ -33,14 +33,16 @@ def server(tmp_path_factory: pytest.TempPathFactory, model: FakeOpenAI) -> Itera
 
 
 def notes_two_facts(request: dict[str, Any]) -> Answer:
-    """Two tool calls in one message, then text."""
+    """Two tool calls in one message, with one of a script's tool if there is one; then text."""
     if request["messages"][-1]["role"] == "tool":
         return text("Nice to meet you, Sarah.")
+    offered = [tool["function"]["name"] for tool in request.get("tools", [])]
     return calls(
         (
             "core_memory_replace",
             {"label": "human", "old_content": "Name: Bob", "new_content": "Name: Sarah"},
         ),
+        *[("read_file", {"path": "notes.txt"})] * ("read_file" in offered),
         ("core_memory_append", {"label": "human", "content": "Likes cherry pie"}),
     )
 
@@ -78,13 +80,14 @@ def exchanged(server: MemoryWeb, agent: str) -> list[tuple[str, str]]:
     return [(role, content) for role, content in server.rows(sql, key_of(agent))]
 
 
-def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_once(
-    tmp_path: Path, model: FakeOpenAI
-) -> None:
+def run_killed_at_each_transaction(
+    tmp_path: Path, model: FakeOpenAI, *words: str
+) -> tuple[MemoryWeb, int]:
+    """A server on what these runs left, and how many were killed."""
     server = MemoryWeb(tmp_path / "data", model)
     server.data.mkdir()
     driver = subprocess.run(
-        [sys.executable, "-m", "tests.slow.killed_runs"],
+        [sys.executable, "-m", "tests.slow.killed_runs", *words],
         cwd=ROOT,
         env=server.environment,
         capture_output=True,
@@ -93,7 +96,13 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
         check=False,
     )
     assert driver.returncode == 0, driver.stderr
-    killed = int(driver.stdout)
+    return server, int(driver.stdout)
+
+
+def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_once(
+    tmp_path: Path, model: FakeOpenAI
+) -> None:
+    server, killed = run_killed_at_each_transaction(tmp_path, model)
     assert killed > 6
     agents = server.rows("SELECT id FROM agents_agent")
     assert len(agents) == killed + 1
@@ -102,6 +111,22 @@ def test_a_run_killed_before_any_of_its_transactions_goes_on_and_takes_effect_on
         assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
         assert [role for role, _ in exchanged(server, agent)] == ["user", "assistant"]
     check_ledger(server)
+
+
+def test_a_run_killed_while_its_calls_wait_or_are_answered_takes_effect_once(
+    tmp_path: Path, model: FakeOpenAI
+) -> None:
+    server, killed = run_killed_at_each_transaction(tmp_path, model, "waiting")
+    assert killed > 9
+    agents = server.rows("SELECT id FROM agents_agent")
+    assert len(agents) == killed + 1
+    for (agent,) in agents:
+        assert [status for _, status in server.runs(agent)] == ["done"]
+        assert server.block(agent)[1:] == ("Name: Sarah\nLikes cherry pie", 2)
+        returns = "SELECT content FROM agents_message WHERE agent_id = ? AND role = 'tool'"
+        assert [content for (content,) in server.rows(returns, agent)][1] == "A cherry"
+    asked = "SELECT status, count(*) FROM agents_approval GROUP BY status ORDER BY status"
+    assert server.rows(asked) == [("approved", killed + 1), ("returned", killed + 1)]
 
 
 def test_after_a_kill_all_that_waits_is_answered_in_order_and_nothing_done_is_done_again(
