@@ -11,13 +11,15 @@ from agents import tools as agent_tools
 from agents.llm import ModelError, resolve
 from agents.llm.windows import window_of
 from agents.memory.classes import template_of
-from agents.models import Agent, AgentTag, Block, Conversation, Identity, Tool
+from agents.models import Agent, AgentTag, Block, Conversation, Identity, Run, Tool
 from agents.models.core_memories import core_memories
 from agents.models.message_context import keys_in_context
+from agents.models.run import REQUIRES_APPROVAL
 from agents.tools.rules import on_the_wire
 
 from . import ids
 from .built_in_tools import built_in_tools, fixed_names
+from .messages_out import ApiMessage, pending_request
 from .schemas.agents import AgentState
 from .schemas.blocks import BlockState, CoreMemory
 from .schemas.fields import Json
@@ -68,6 +70,14 @@ class AgentDetails:
             ids.system_message(self.agent.pk),
             *(ids.numbered("message", key) for key in keys),
         ]
+
+    @property
+    def pending_approval(self) -> ApiMessage | None:
+        """The request for approval that it waits for."""
+        if self.last_stop_reason != REQUIRES_APPROVAL:
+            return None
+        run = Run.objects.waiting_for_approval(self.conversation)
+        return pending_request(run) if run else None
 
     @property
     def tool_rules(self) -> list[Json]:

@@ -14,10 +14,9 @@ from agents.models.approval import Decision
 from . import ids, lookups
 from .content import text_of
 from .errors import Refused, conflict, invalid
-from .messages_out import CALLS, requests_of
+from .messages_out import CALLS
 from .schemas.messages import (
     ApprovalDecision,
-    MessageOptions,
     NewMessage,
     SendMessages,
     ToolReturned,
@@ -26,12 +25,6 @@ from .schemas.messages import (
 
 Status = Approval.Status
 ByCall = dict[str, Decision]
-
-
-def pending_request(run: Run) -> str | None:
-    """The id of the request for approval that a run waits for."""
-    requests = requests_of(run, MessageOptions())
-    return requests[0][1]["id"] if requests else None
 
 
 def decide(request: HttpRequest, conversation: Conversation, data: SendMessages) -> tuple[Run, int]:

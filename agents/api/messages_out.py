@@ -214,6 +214,12 @@ def convert(
     return [message for row in rows for message in conversion.messages(row)]
 
 
+def pending_request(run: Run) -> ApiMessage | None:
+    """The first request that a run waits for."""
+    requests = requests_of(run, MessageOptions())
+    return requests[0][1] if requests else None
+
+
 def requests_of(run: Run, options: MessageOptions) -> list[tuple[Message, ApiMessage]]:
     """The requests that a run waits for, each with the row that makes the calls."""
     if run.status != Run.Status.WAITING:

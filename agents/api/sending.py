@@ -13,8 +13,9 @@ from agents.tools import ENDING
 
 from . import lookups
 from .content import checked_text, text_of
-from .decisions import decide, pending_request
+from .decisions import decide
 from .errors import Refused, conflict, invalid
+from .messages_out import pending_request
 from .schemas.fields import Json
 from .schemas.messages import NewMessage, SendMessages, shown_options
 
@@ -73,7 +74,8 @@ def refuse_if_undecided(conversation: Conversation) -> None:
             " send a message of type 'approval', or decide in the page."
         )
         detail = {"code": "PENDING_APPROVAL", "message": words}
-        raise Refused(409, detail | {"pending_request_id": pending_request(waiting)})
+        request = pending_request(waiting) or {}
+        raise Refused(409, detail | {"pending_request_id": request.get("id")})
 
 
 def brought_tools(agent: Agent, data: SendMessages) -> list[Json]:

@@ -26,7 +26,9 @@ def test_all_calls_of_a_step_that_need_approval_are_asked_about_at_once(
     first, second = call_ids(request)
     assert request["message_type"] == "approval_request_message"
     assert request["tool_call"]["tool_call_id"] == first
-    assert api.get(gated)["last_stop_reason"] == "requires_approval"
+    agent = api.get(gated)
+    assert agent["last_stop_reason"] == "requires_approval"
+    assert agent["pending_approval"]["tool_calls"] == request["tool_calls"]
     assert [each["id"] for each in api.get("/agents/?last_stop_reason=requires_approval")]
     assert api.get("/agents/?last_stop_reason=end_turn") == []
     run = api.get(f"/runs/{request['run_id']}")
@@ -45,7 +47,8 @@ def test_all_calls_of_a_step_that_need_approval_are_asked_about_at_once(
     assert [m["tool_call_id"] for m in answer["messages"][:2]] == [first, second]
     assert "No pie." in answer["messages"][0]["tool_return"]
     assert human() == "Name: Bob\nLikes cake"
-    assert api.get(gated)["last_stop_reason"] == "end_turn"
+    agent = api.get(gated)
+    assert (agent["last_stop_reason"], agent["pending_approval"]) == ("end_turn", None)
 
 
 def test_lists_keep_what_was_asked_and_what_was_answered(

@@ -26,7 +26,7 @@ def test_a_person_is_in_the_loop(play: Play, scripted: FakeOpenAI) -> None:
     scripted.script(SHOUT, HELLO, SHOUT, HELLO)
     told = play("human_in_the_loop")
     assert told["asked"] == ["ApprovalRequestMessage", "shout", "requires_approval"]
-    assert told["waiting"] == "requires_approval"
+    assert told["waiting"] == ["requires_approval", True]
     assert told["pending"] == [409, "PENDING_APPROVAL", True]
     assert told["wrong"] == [400, "Invalid tool call IDs"]
     kind, returned = told["refused"][0]

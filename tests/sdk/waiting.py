@@ -55,7 +55,7 @@ def human_in_the_loop(client: Any) -> Any:
     wrong = request.model_copy(update={"id": "message-x"}) if OLD else request.model_copy(deep=True)
     if not OLD:
         wrong.tool_calls[0].tool_call_id = "call_x"
-    waiting = client.agents.retrieve(made.id)
+    waiting = client.agents.retrieve(made.id).model_dump()
     status, pending = refusal(send, agent_id=made.id, messages=[user("Hello?")])
     wrong_id = refusal(send, agent_id=made.id, messages=[answer(wrong, approve=True)])
     refused = send(agent_id=made.id, messages=[answer(request, approve=False, reason="Too loud.")])
@@ -67,7 +67,7 @@ def human_in_the_loop(client: Any) -> Any:
     answers = [m for m in listed if m.message_type == "approval_response_message"]
     return {
         "asked": [type(request).__name__, request.tool_call.name, asked.stop_reason.stop_reason],
-        "waiting": call_stop_reason(waiting),
+        "waiting": [waiting["last_stop_reason"], waiting["pending_approval"]["id"] == request.id],
         "pending": [status, pending["code"], pending["pending_request_id"] == request.id],
         "wrong": [wrong_id[0], wrong_id[1].split(".")[0]],
         "refused": [[m.message_type, getattr(m, "tool_return", "")] for m in refused.messages],
@@ -75,10 +75,6 @@ def human_in_the_loop(client: Any) -> Any:
         "listed": [m.message_type for m in listed],
         "answers": [[type(m).__name__, m.approve, m.reason] for m in answers],
     }
-
-
-def call_stop_reason(agent: Any) -> Any:
-    return getattr(agent, "last_stop_reason", None)
 
 
 def thermometer(client: Any) -> Any:

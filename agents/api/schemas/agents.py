@@ -145,6 +145,7 @@ class AgentState(State):
     timezone: str = "UTC"
     last_run_completion: Moment | None = None
     last_stop_reason: MaybeText = None
+    pending_approval: Json | None = None
     created_by_id: UserId = Field(validation_alias="owner_id")
     last_updated_by_id: UserId = Field(validation_alias="owner_id")
     created_at: Moment
