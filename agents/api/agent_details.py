@@ -29,6 +29,7 @@ from .schemas.runs import stop_word
 from .schemas.tools import ToolState
 
 MEMGPT, PLAIN = "memgpt_v2_agent", "letta_v1_agent"
+MASK = "********"
 MOST_MESSAGES = 1000  # ids of messages shown with an agent, the newest
 EMBEDDING_DIM = 1536  # what clients expect where nothing is known
 
@@ -85,6 +86,16 @@ class AgentDetails:
         asking = [tool.name for tool in self.tools if tool.default_requires_approval]
         shown = on_the_wire(self.agent.tool_rules, asking)
         return [{"prompt_template": None, **rule} for rule in shown]
+
+    @property
+    def secrets(self) -> list[Json]:
+        """The names of its secrets; their values are shown to nobody."""
+        agent = ids.named("agent", self.agent.pk)
+        return [{"agent_id": agent, "key": name, "value": MASK} for name in self.agent.secrets]
+
+    @property
+    def tool_exec_environment_variables(self) -> list[Json]:
+        return self.secrets
 
     @property
     def model_settings(self) -> Json:

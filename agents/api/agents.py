@@ -14,6 +14,7 @@ from ninja import Query
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag
+from agents.models.secrets import encrypted
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
 
@@ -210,6 +211,9 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "message_buffer_autoclear": data.message_buffer_autoclear,
         "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,
     }
+    secrets = data.tool_exec_environment_variables if data.secrets is None else data.secrets
+    if secrets is not None:
+        settings["secrets"] = encrypted(secrets)
     return {name: value for name, value in settings.items() if value is not None}
 
 

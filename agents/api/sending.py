@@ -6,8 +6,10 @@ import hashlib
 import json
 from uuid import uuid4
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from agents.llm.choices import check_choice
 from agents.models import Agent, Conversation, Run
 from agents.tools import ENDING
 
@@ -30,9 +32,11 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     """
     agent = lookups.agent(request, agent_id)
     conversation = agent.first_conversation
+    if data.input is not None and data.messages is not None:
+        raise invalid("input", "Give either 'input' or 'messages', not both.")
     sent = data.messages or []
     if data.input is not None:
-        sent = [*sent, NewMessage(content=data.input)]
+        sent = [NewMessage(content=data.input)]
     if not sent:
         raise invalid("messages", "There is no message; give 'messages' or 'input'.")
     if sent[0].type in ANSWERING:
@@ -40,9 +44,10 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     if any(each.type in ANSWERING for each in sent):
         raise invalid("messages", "What is said about tool calls that wait is sent alone.")
     tools = brought_tools(agent, data)
+    overrides = overridden(data)
     messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
     more = [each for each in (tools, data.callback_url) if each]
-    said = [messages, data.max_steps, *more]
+    said = [messages, data.max_steps, *more, *sorted(overrides.items())]
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
     key = f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}" if name else ""
@@ -56,6 +61,7 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
         most_steps=data.max_steps,
         request_sha256=digest,
         client_tools=tools,
+        **overrides,
         request_config=shown_options(data),
         callback_url=data.callback_url or "",
     )
@@ -63,6 +69,17 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")
     run.agent = agent
     return run, -1
+
+
+def overridden(data: SendMessages) -> dict[str, str]:
+    """What stands in for the agent's settings in this run. 422 for a model that cannot be."""
+    if data.override_model:
+        try:
+            check_choice(data.override_model)
+        except ValidationError as error:
+            raise invalid("override_model", error.messages[0]) from None
+    given = {"override_model": data.override_model, "override_system": data.override_system}
+    return {name: value for name, value in given.items() if value}
 
 
 def refuse_if_undecided(conversation: Conversation) -> None:

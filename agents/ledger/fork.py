@@ -45,6 +45,7 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     first = step.run.agent
     agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
     agent.name = name
+    agent.secrets = first.secrets if first.owner_id == owner.pk else {}
     agent.save(force_insert=True)
     conversation = copied_conversation(agent, step)
     AgentTag.replace(agent, first.tagged.values_list("tag", flat=True))

@@ -149,13 +149,15 @@ def compile_context(
     dialect: Dialect = STRICTEST,
     at_most: int | None = None,
     asks: bool = False,
+    system: str = "",
 ) -> Context:
     """What the agent's model would be sent now in a conversation.
 
     `window` in tokens is the model's own, where the agent sets none, and `at_most` what its
     endpoint was found to take; `internal` a run whose messages are not part of the conversation (a
     reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
-    one, if not as its tools have it; `dialect` the form its endpoint takes; `asks`: it is sent now.
+    one, if not as its tools have it; `dialect` the form its endpoint takes; `asks`: it is sent now;
+    `system` stands in for prompt, core memory and metadata.
     """
     agent = conversation.agent
     counts = agent.message_count, agent.passage_count
@@ -166,8 +168,8 @@ def compile_context(
     window = conversation.context_window or agent.context_window or window or DEFAULT
     demanded = bool(tools and offered.bound and dialect.tool_choice)
     context = Context(
-        **memory_fields(agent),
-        metadata=metadata(METADATA, *counts),
+        **({"prompt": system, "core_memory": ""} if system else memory_fields(agent)),
+        metadata="" if system else metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",
         history=context_messages(conversation, dialect, internal, asks=asks),

@@ -58,7 +58,7 @@ def stored_fields(
         "prompt": context.prompt,
         "template": context.template,
         "blocks": described(context),
-        "metadata": METADATA,
+        "metadata": METADATA if context.metadata else "",
         "summary": context.summary,
         "tools": context.tools,
     }

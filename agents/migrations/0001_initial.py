@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
             name='Agent',
             fields=[
                 ('model_settings', models.JSONField(blank=True, default=dict, help_text="How the model is asked. What is left empty is the endpoint's own.", validators=[agents.models.model_settings.check_model_settings])),
+                ('secrets', models.JSONField(default=dict, editable=False, help_text='Encrypted, by name; see secrets.py.')),
                 ('message_buffer_autoclear', models.BooleanField(default=False, help_text='Once a message is answered it leaves the context; it can still be searched.', verbose_name='forgets each message')),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
@@ -291,6 +292,8 @@ class Migration(migrations.Migration):
                 ('callback_sent_at', models.DateTimeField(editable=False, null=True)),
                 ('callback_status_code', models.PositiveSmallIntegerField(editable=False, null=True)),
                 ('callback_error', models.TextField(blank=True, editable=False)),
+                ('override_model', models.CharField(blank=True, editable=False, help_text="Answers instead of the agent's.", max_length=200)),
+                ('override_system', models.TextField(blank=True, editable=False, help_text='Is sent instead of the whole system message.')),
                 ('request_config', models.JSONField(default=dict, editable=False, help_text='How a script wants its messages shown.')),
                 ('key', models.CharField(max_length=100)),
                 ('kind', models.CharField(choices=[('message', 'a message of the person'), ('compaction', 'a compaction by hand'), ('reflection', 'a reflection')], default='message', max_length=10)),

@@ -101,7 +101,7 @@ class Agent(AgentOptions, PreparedRow):
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
     RECORDS = (
         *("id", "owner", "last_seq", "message_count", "passage_count"),
-        *("created_at", "updated_at", "deleted_at"),
+        *("secrets", "created_at", "updated_at", "deleted_at"),
     )
 
     class Meta:

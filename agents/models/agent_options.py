@@ -16,6 +16,9 @@ class AgentOptions(models.Model):
         validators=[check_model_settings],
         help_text="How the model is asked. What is left empty is the endpoint's own.",
     )
+    secrets = models.JSONField(
+        default=dict, editable=False, help_text="Encrypted, by name; see secrets.py."
+    )
     message_buffer_autoclear = models.BooleanField(
         "forgets each message",
         default=False,

@@ -33,6 +33,12 @@ class ScriptRequest(models.Model):
         editable=False,
         help_text="Tools that the script runs: name, description and parameters of each.",
     )
+    override_model = models.CharField(
+        max_length=200, blank=True, editable=False, help_text="Answers instead of the agent's."
+    )
+    override_system = models.TextField(
+        blank=True, editable=False, help_text="Is sent instead of the whole system message."
+    )
     request_config = models.JSONField(
         default=dict, editable=False, help_text="How a script wants its messages shown."
     )

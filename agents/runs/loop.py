@@ -170,6 +170,7 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
         facts.dialect_of(endpoint, model),
         facts.window_learned(endpoint, model),
         asks=True,
+        system=run.override_system,
     )
     context = compiled()
     if not run.step_list and summarise_again(run, context, endpoint, model):

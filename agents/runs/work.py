@@ -35,8 +35,8 @@ class Work:
 
     @property
     def model(self) -> str:
-        """The model that answers, as it was chosen for the conversation, or else for the agent."""
-        return self.conversation.model or self.agent.model
+        """The model that answers, as it was chosen for the run, the conversation or the agent."""
+        return self.run.override_model or self.conversation.model or self.agent.model
 
     @property
     def last_step(self) -> Step | None:

@@ -52,6 +52,15 @@ ACTS = {
     r"(POST|PATCH) /agents/(\{id\})? (max_tokens|parallel_tool_calls|model_settings\.effort)": (
         "tests.api.test_model_settings::test_settings_of_every_form_reach_the_endpoint"
     ),
+    r"(POST|PATCH) /agents/(\{id\})? (secrets|tool_exec_environment_variables)": (
+        "tests.api.test_secrets::test_a_custom_tool_reads_the_agents_secrets_which_nobody_sees"
+    ),
+    r"POST \S+/messages(/\w+)? override_model": (
+        "tests.api.test_overrides::test_another_model_answers_one_message"
+    ),
+    r"POST \S+/messages(/\w+)? override_system": (
+        "tests.api.test_overrides::test_another_system_message_is_sent_with_one_message"
+    ),
     r"POST /agents/ include_base_tool(s|_rules)": TYPED,
     r"POST /agents/ initial_message_sequence\.(type|role|content(\.(type|text))?)": (
         "tests.api.test_agents::test_a_first_message_is_seen_by_the_model"

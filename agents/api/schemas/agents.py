@@ -43,6 +43,9 @@ NO_FILES = "there are no folders, sources and files here; insert passages instea
 OF_THE_PAST = "it is what happened, which a request does not change"
 
 
+Secrets = Annotated[dict[str, str], Field(max_length=50)]
+
+
 class OfLetta(BaseModel):
     """What Letta's clients can send that has no effect here, or is refused."""
 
@@ -77,6 +80,8 @@ class AgentSettings(OfLetta, OlderSettings):
     embedding_config: EmbeddingConfig | None = None
     message_buffer_autoclear: bool | None = None
     model_settings: ModelSettings | None = None
+    secrets: Secrets | None = None
+    tool_exec_environment_variables: Secrets | None = None
 
 
 class NewAgent(AgentSettings):

@@ -16,10 +16,13 @@ from pydantic import (
     model_validator,
 )
 
-from agents.api.notes import TextParts, Unused
+from agents.api.notes import Refused, TextParts, Unused
 from agents.outgoing import OutgoingError, check_url
 
 from .fields import Ids, Json, Many, Short
+from .model_settings import BY_EFFORT, NO_LOGPROBS
+
+BY_TOKEN = "who writes is the owner of the token"
 
 Reason = Annotated[str, StringConstraints(max_length=10_000)]
 CallId = Annotated[str, StringConstraints(max_length=200)]
@@ -70,6 +73,10 @@ class NewMessage(BaseModel):
     role: Literal["user", "system", "assistant"] = "user"
     content: Content = None
     otid: Short | None = None
+    sender_id: Annotated[Any, Unused(BY_TOKEN)] = None
+    name: Annotated[Any, Unused(BY_TOKEN)] = None
+    group_id: Annotated[Any, Unused("there are no groups of agents here")] = None
+    batch_item_id: Annotated[Any, Unused("there are no batches here")] = None
     approve: bool | None = None
     approval_request_id: Short | None = None
     reason: Reason | None = None
@@ -127,6 +134,14 @@ class SendMessages(MessageOptions):
     messages: Annotated[list[NewMessage], Field(max_length=1000)] | None = None
     input: Content = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    override_model: Short | None = None
+    override_system: Annotated[str, StringConstraints(max_length=100_000)] | None = None
+    enable_thinking: Annotated[Any, Unused(BY_EFFORT)] = None
+    include_compaction_messages: Annotated[Any, Unused("the page shows compactions")] = None
+    client_skills: Annotated[Any, Refused("there are no skills here; use client_tools")] = None
+    return_logprobs: Annotated[Any, Refused(NO_LOGPROBS)] = None
+    return_token_ids: Annotated[Any, Refused(NO_LOGPROBS)] = None
+    top_logprobs: Annotated[Any, Refused(NO_LOGPROBS)] = None
     client_tools: Annotated[list[ClientTool], Field(max_length=128)] | None = None
     callback_url: str | None = None
     streaming: bool = False

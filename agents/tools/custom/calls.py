@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.models import Agent, Editor, Passage
+from agents.models.secrets import decrypted
 from agents.models.tool import Tool as Row
 from agents.text.json_blocks import misfit
 
@@ -155,6 +156,7 @@ def prepare(
             inputs=inputs | {"_agent_state": exposed(AgentState._of(staged))},
             modules={"letta_client": {"Letta": client_of(staged)}, "pydantic": PYDANTIC},
             limits=limits,
+            environment=decrypted(agent.secrets),
         )
     except sandbox.Unavailable as error:
         return Prepared("", "", str(error), staged)

@@ -125,14 +125,16 @@ def run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
+    environment: Mapping[str, str] | None = None,
 ) -> SandboxResult:
     """Run code of a person and return the value of its last expression.
 
-    `inputs` are its first variables, `modules` what it may import beside the sandbox's own.
+    `inputs` are its first variables, `modules` what it may import beside the sandbox's own,
+    `environment` what it reads by `os.getenv`.
     Raises Unavailable, and nothing else, where there is no sandbox to run it in.
     """
     with place_of(person):
-        return _run(code, inputs, modules, limits)
+        return _run(code, inputs, modules, limits, environment or {})
 
 
 @contextmanager
@@ -171,6 +173,7 @@ def _run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
+    environment: Mapping[str, str],
 ) -> SandboxResult:
     result, monty = SandboxResult(), _monty()
     try:
@@ -189,7 +192,7 @@ def _run(
         )
         with session:
             result.value = session.feed_run(
-                code, inputs=dict(inputs), print_callback=result.printed, os=_no_environment
+                code, inputs=dict(inputs), print_callback=result.printed, os=_system(environment)
             )
     except TimeoutError:
         raise Unavailable("All sandboxes are busy; call the tool again in a moment.") from None
@@ -216,13 +219,17 @@ def in_words(error: str, limits: Limits) -> str:
     return error
 
 
-def _no_environment(*, name: str, args: tuple[Any, ...], **_: Any) -> Any:
-    """Answers what the code asks of the operating system: it has no variables, and no more."""
-    if name == "os.getenv":
-        return args[1] if len(args) > 1 else None
-    if name == "os.environ":
-        return {}
-    return _monty().NOT_HANDLED
+def _system(environment: Mapping[str, str]) -> Any:
+    """Answers what the code asks of the operating system: its variables, and nothing else."""
+
+    def answer(*, name: str, args: tuple[Any, ...], **_: Any) -> Any:
+        if name == "os.getenv":
+            return environment.get(args[0], args[1] if len(args) > 1 else None)
+        if name == "os.environ":
+            return dict(environment)
+        return _monty().NOT_HANDLED
+
+    return answer
 
 
 def _pool() -> Any:
