@@ -83,9 +83,7 @@ def test_a_summary_becomes_a_compaction_and_the_context_begins_where_it_did(alic
     )
 
 
-def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(
-    alice: User,
-) -> None:
+def test_a_run_is_made_of_each_message_of_the_person_and_a_step_of_each_answer(alice: User) -> None:
     agent = import_agent(alice, sample("single.af")).agent
     runs = list(Run.objects.filter(agent=agent))
     assert [(run.text[:10], len(run.step_list), run.reason) for run in runs] == [
@@ -159,7 +157,7 @@ def test_what_a_file_written_by_hand_says_in_the_agent_itself_is_taken_too(alice
     assert notes is not None
     assert (notes.value, notes.limit) == ("By hand", 2000)
     assert imported.agent.tools == [
-        *("weather", "memory_insert", "run_code", "archival_memory_insert"),
+        *("weather", "memory_insert", "run_code", "archival_memory_insert")
     ]
     assert noted(imported.notes, "teleport")
     assert Tool.objects.get(name="weather").default_requires_approval

@@ -182,12 +182,7 @@ def test_a_running_agent_is_exported_without_what_is_not_complete(
     agent.send("And then?", "two")
     step = Step.objects.create(run=run, number=1)
     Message.objects.create(
-        **of(agent),
-        run=run,
-        step=step,
-        number=2,
-        role="assistant",
-        status="draft",
+        **of(agent), run=run, step=step, number=2, role="assistant", status="draft"
     )
     again = import_agent(bob, export_agent(agent)).agent
     assert [(each.text, each.status) for each in again.runs.all()] == [("Hello", "stopped")]
@@ -207,13 +202,7 @@ def test_an_export_reads_no_more_often_for_more_messages(
 ) -> None:
     run = Run.objects.create(**of(agent), key="x", text="Hi", status=Run.Status.DONE)
     rows = [
-        Message(
-            **of(agent),
-            run=run,
-            number=n,
-            role="user",
-            content=f"Message {n}",
-        )
+        Message(**of(agent), run=run, number=n, role="user", content=f"Message {n}")
         for n in range(1, 3001)
     ]
     Message.objects.bulk_create(rows)

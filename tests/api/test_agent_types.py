@@ -15,14 +15,14 @@ from tests.support.fake_openai import FakeOpenAI, calls, text
 MEMGPT = ["send_message", "conversation_search"]
 TOOLS = {
     "memgpt_agent": [
-        *(*MEMGPT, "core_memory_append", "core_memory_replace", "memory", "memory_apply_patch"),
+        *(*MEMGPT, "core_memory_append", "core_memory_replace", "memory", "memory_apply_patch")
     ],
     "memgpt_v2_agent": [*MEMGPT, "memory_insert", "memory_replace"],
     "letta_v1_agent": ["conversation_search", "memory_insert", "memory_replace"],
     "react_agent": [],
     "workflow_agent": [],
     "sleeptime_agent": [
-        *("memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits"),
+        *("memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits")
     ],
 }
 ENDING = ("send_message", "memory_finish_edits")

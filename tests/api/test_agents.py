@@ -189,9 +189,7 @@ def test_agents_are_found_by_name_and_tags(api: Api) -> None:
 def test_a_list_costs_no_more_queries_for_more_agents_than_those_of_each(api: Api) -> None:
     def queries(count: int) -> int:
         make(api, count, memory_blocks=[{"label": "human"}])
-        with CaptureQueriesContext(
-            connection,
-        ) as caught:
+        with CaptureQueriesContext(connection) as caught:
             assert len(api.get("/agents/?limit=50")) == Agent.objects.count()
         return len(caught)
 

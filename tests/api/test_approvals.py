@@ -7,14 +7,7 @@ import pytest
 from agents.models import Approval, Block
 from tests.support.api_client import Api, kinds, say
 from tests.support.fake_openai import FakeOpenAI, calls, text
-from tests.support.waiting import (
-    AGAIN,
-    APPEND,
-    answering,
-    approval,
-    call_ids,
-    human,
-)
+from tests.support.waiting import AGAIN, APPEND, answering, approval, call_ids, human
 
 
 def test_all_calls_of_a_step_that_need_approval_are_asked_about_at_once(

@@ -89,10 +89,7 @@ def test_a_script_may_return_what_it_was_only_asked_to_approve_or_refuse_its_own
     )
     answer = api.post(f"{gated}/messages", given)
     said = [m["tool_return"] for m in answer["messages"][:2]]
-    assert said == [
-        "Written elsewhere.",
-        "Error: not run, because the script refused it: Private.",
-    ]
+    assert said == ["Written elsewhere.", "Error: not run, because the script refused it: Private."]
     assert human() == "Name: Bob"
 
 

@@ -185,9 +185,7 @@ def test_what_is_no_identity_is_refused_with_the_field_named(api: Api, given: An
 
 def test_agents_with_identities_are_listed_with_as_many_queries(api: Api) -> None:
     def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             api.get("/agents/")
         return len(captured)
 

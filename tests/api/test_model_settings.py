@@ -120,9 +120,7 @@ def test_an_option_that_an_endpoint_refuses_is_left_out_from_then_on(
     agent = api.post("/agents/", {"agent_type": "react_agent", "model_settings": settings})["id"]
     words = "Unsupported parameter: '{}' is not supported with this model."
     model_at_once.script(
-        status(400, words.format("temperature")),
-        status(400, words.format("top_p")),
-        text("Hello."),
+        status(400, words.format("temperature")), status(400, words.format("top_p")), text("Hello.")
     )
     api.post(f"/agents/{agent}/messages", {"input": "Hi"})
     sent = [

@@ -50,13 +50,7 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
     from agents.runs.loop import begin_step, complete, record_deltas
     from agents.runs.work import Work
 
-    run = Run(
-        **of(agent),
-        key="k",
-        text="Hi",
-        status=Run.Status.RUNNING,
-        attempt=1,
-    )
+    run = Run(**of(agent), key="k", text="Hi", status=Run.Status.RUNNING, attempt=1)
     run.conversation = agent.first_conversation
     run.save()
     run.step_list, run.compaction_list, run.message_list = [], [], []

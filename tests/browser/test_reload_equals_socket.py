@@ -42,10 +42,7 @@ from tests.browser.stage import (
     stream_text,
     try_again,
 )
-from tests.support.fake_openai import (
-    FakeOpenAI,
-    text,
-)
+from tests.support.fake_openai import FakeOpenAI, text
 from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser

@@ -85,9 +85,7 @@ def test_who_publishes_knows_whether_anybody_listens(process: Start) -> None:
     eventually(gone)
 
 
-def test_after_a_lost_connection_listeners_look_into_the_log_and_hear_again(
-    process: Start,
-) -> None:
+def test_after_a_lost_connection_listeners_look_into_the_log_and_hear_again(process: Start) -> None:
     one, other = process(), process()
     one.listen("agent.a")
     Redis.from_url(settings.REDIS_URL).client_kill_filter(_type="pubsub", skipme=True)

@@ -83,10 +83,7 @@ def test_a_known_server_takes_every_history(history: list[Stored]) -> None:
 LEARNT: dict[str, tuple[dict[str, Any], tuple[Rule, ...]]] = {
     "nothing yet": ({}, (template("qwen"), template("llama"), anthropics_door)),
     "nine letters": ({"ids": "nine"}, (nine_letters,)),
-    "nobody after tools": (
-        {"user_after_tool": False},
-        (no_user_after_tool, template("gemma")),
-    ),
+    "nobody after tools": ({"user_after_tool": False}, (no_user_after_tool, template("gemma"))),
     "both": ({"ids": "nine", "user_after_tool": False}, (template("mistral"),)),
     "reasoning": ({"reasoning": "reasoning_content"}, (reasoning_is_back,)),
     "signatures": ({"signatures": "extra_content_always"}, (signatures_are_back,)),

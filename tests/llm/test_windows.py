@@ -25,8 +25,7 @@ def test_the_table_knows_models_by_the_longest_beginning(name: str, tokens: int 
 
 
 @pytest.mark.parametrize(
-    "entry",
-    [{"max_model_len": 5000}, {"context_length": 5000}, {"meta": {"n_ctx_train": 5000}}],
+    "entry", [{"max_model_len": 5000}, {"context_length": 5000}, {"meta": {"n_ctx_train": 5000}}]
 )
 def test_the_endpoints_own_word_on_the_window_counts(
     entry: dict[str, object], model: FakeOpenAI, agent: Agent, ask: Ask

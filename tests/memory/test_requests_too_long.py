@@ -116,12 +116,7 @@ def remember_much(agent: Agent) -> None:
     for number in range(1, 2 * EXCHANGES, 2):
         words = f"Number {number}: " + "word " * 200
         Message.objects.create(**of(agent), number=number, role="user", content=words)
-        Message.objects.create(
-            **of(agent),
-            number=number + 1,
-            role="assistant",
-            content=words,
-        )
+        Message.objects.create(**of(agent), number=number + 1, role="assistant", content=words)
     Agent.objects.filter(pk=agent.pk).update(message_count=2 * EXCHANGES)
     agent.refresh_from_db()
 

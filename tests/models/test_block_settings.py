@@ -6,12 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from agents.models import (
-    Agent,
-    Block,
-    Editor,
-    Event,
-)
+from agents.models import Agent, Block, Editor, Event
 from tests.support.stored import kinds, stored
 
 

@@ -6,12 +6,7 @@ import random
 
 import pytest
 
-from agents.models import (
-    Agent,
-    Block,
-    Editor,
-    MemoryRefusal,
-)
+from agents.models import Agent, Block, Editor, MemoryRefusal
 from tests.conftest import edit_of
 from tests.support.stored import kinds, stored
 

@@ -16,15 +16,7 @@ from agents.pages import archival
 from agents.pages.archival import format_tags, parse_tags
 from agents.search import semantic
 from agents.search.embedder import Embedder
-from tests.support.archival_list import (
-    START,
-    get,
-    kept,
-    link_in,
-    passages_in,
-    plain,
-    tab,
-)
+from tests.support.archival_list import START, get, kept, link_in, passages_in, plain, tab
 from tests.support.fake_openai import FakeOpenAI
 
 
@@ -75,10 +67,7 @@ def test_a_search_finds_the_best_first(agent: Agent, by: Editor, web: Client) ->
     assert "Nothing found" in plain(get(web, agent, q="zebra"))
     frame = tab(web, agent, q="cherry")
     assert passages_in(frame) == []
-    assert passages_in(web.get(link_in(frame, "archival")).content.decode()) == [
-        best.pk,
-        other.pk,
-    ]
+    assert passages_in(web.get(link_in(frame, "archival")).content.decode()) == [best.pk, other.pk]
 
 
 def test_a_long_text_is_shown_where_it_says_what_was_searched_for(

@@ -207,10 +207,7 @@ def test_settings_that_say_nothing_of_the_kind_leave_it(web: Client, team: Block
 def test_a_schema_that_the_value_does_not_fit_is_refused(web: Client, team: Block) -> None:
     team.set_value("[1]", by=Editor.person(team.owner))
     team.configure(kind="list")
-    page = shown(
-        settle(web, team, kind="list", schema='{"items": {"type": "string"}}'),
-        422,
-    )
+    page = shown(settle(web, team, kind="list", schema='{"items": {"type": "string"}}'), 422)
     assert "it would not fit the block's schema" in page
 
 

@@ -195,13 +195,7 @@ def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
 
 
 def steps_made(agent: Agent, count: int, **fields: Any) -> list[Step]:
-    run = Run.objects.create(
-        **of(agent),
-        key="many",
-        text="Many",
-        status="done",
-        reason="end_turn",
-    )
+    run = Run.objects.create(**of(agent), key="many", text="Many", status="done", reason="end_turn")
     made = [
         Step(
             run=run,

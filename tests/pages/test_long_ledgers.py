@@ -40,9 +40,7 @@ def test_a_page_of_a_long_ledger_takes_as_many_queries_as_one_of_a_short(
     agent: Agent, human: Block, by: Editor, web: Client, request: pytest.FixtureRequest
 ) -> None:
     def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             shown(web, agent)
         return len(captured)
 

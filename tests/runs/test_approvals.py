@@ -18,10 +18,7 @@ from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie"})
-REPLACE = (
-    "core_memory_replace",
-    {"label": "human", "old_content": "Bob", "new_content": "Rob"},
-)
+REPLACE = ("core_memory_replace", {"label": "human", "old_content": "Bob", "new_content": "Rob"})
 
 
 def rule(kind: str, tool: str, **more: Any) -> dict[str, Any]:

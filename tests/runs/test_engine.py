@@ -55,13 +55,7 @@ def test_a_run_is_taken_up_whatever_state_its_rows_were_left_in(
     stepped: tuple[str, str | None],
     job: str,
 ) -> None:
-    run = Run.objects.create(
-        **of(agent),
-        key="k",
-        text="Hello",
-        status=status,
-        stop_requested=stop,
-    )
+    run = Run.objects.create(**of(agent), key="k", text="Hello", status=status, stop_requested=stop)
     behind = Run.objects.create(**of(agent), key="behind", text="And this?")
     if seen == "long ago":
         Run.objects.filter(pk=run.pk).update(seen_at=timezone.now() - timedelta(hours=1))
@@ -101,23 +95,12 @@ def leave(run: Run, step: str, approval: str | None) -> None:
     said = Message.Status.DRAFT if step == "streaming" else Message.Status.COMPLETE
     calls = [] if step == "streaming" else CALLS
     number = run.agent.record(messages=2)
-    message = Message(
-        **of(run.agent),
-        run=run,
-        step=row,
-        number=number - 1,
-        role="assistant",
-    )
+    message = Message(**of(run.agent), run=run, step=row, number=number - 1, role="assistant")
     message.status, message.tool_calls = said, calls
     message.save()
     if step == "returned":
         Message.objects.create(
-            **of(run.agent),
-            run=run,
-            step=row,
-            number=number,
-            role="tool",
-            tool_call_id="call_1",
+            **of(run.agent), run=run, step=row, number=number, role="tool", tool_call_id="call_1"
         )
     if approval:
         Approval.objects.create(
@@ -144,11 +127,7 @@ def put_job(run: Run, job: str) -> None:
         cursor.execute(
             "INSERT INTO procrastinate_jobs (queue_name, task_name, args, status, worker_id)"
             " VALUES ('runs', 'execute_run', jsonb_build_object('run_id', %s), %s, %s)",
-            [
-                run.pk,
-                {"orphaned": "doing"}.get(job, job),
-                worker if fetched else None,
-            ],
+            [run.pk, {"orphaned": "doing"}.get(job, job), worker if fetched else None],
         )
 
 

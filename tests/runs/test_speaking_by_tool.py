@@ -7,11 +7,7 @@ import pytest
 from agents.models import Agent
 from agents.runs import failures
 from tests.conftest import Ask
-from tests.support.fake_openai import (
-    FakeOpenAI,
-    calls,
-    empty,
-)
+from tests.support.fake_openai import FakeOpenAI, calls, empty
 
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"})
 

@@ -69,9 +69,4 @@ def as_printed(message: Any) -> list[str]:
 
 
 def usage_of(usage: Any) -> list[int]:
-    return [
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        usage.total_tokens,
-        usage.step_count,
-    ]
+    return [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens, usage.step_count]

@@ -42,10 +42,7 @@ def version(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def play(
-    version: str,
-    interpreters: dict[str, Interpreter],
-    server: MemoryWeb,
-    scripted: FakeOpenAI,
+    version: str, interpreters: dict[str, Interpreter], server: MemoryWeb, scripted: FakeOpenAI
 ) -> Iterator[Play]:
     """Play a scenario with one version of the SDK; the model must have said all of its script."""
     yield lambda scenario, **given: interpreters[version].play(scenario, server.url, **given)

@@ -164,10 +164,7 @@ def test_dates_narrow_a_search(agent: Agent, call: Call, by: Editor) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (
-            {"start_datetime": "yesterday"},
-            "start_datetime is 'yesterday', which is not a date",
-        ),
+        ({"start_datetime": "yesterday"}, "start_datetime is 'yesterday', which is not a date"),
         ({"end_datetime": "2024-13-01"}, "write it as 2026-01-31"),
         ({"end_datetime": "9999-12-31"}, "is not a date"),
         ({"start_datetime": "2024-02-01", "end_datetime": "2024-01-01"}, "swap them"),

@@ -13,14 +13,7 @@ from pytest_django import Settings
 from agents.llm import ModelError, endpoints
 from agents.llm.embeddings import RefusedTexts, embed, embedding_model
 from agents.memory.classes import ChatMemory
-from agents.models import (
-    Agent,
-    Message,
-    MessageVector,
-    Passage,
-    PassageVector,
-    ToolCall,
-)
+from agents.models import Agent, Message, MessageVector, Passage, PassageVector, ToolCall
 from agents.search import embedder, exact, hybrid, pgvector, semantic
 from agents.search.embedder import progress
 from agents.search.hybrid import search

@@ -61,11 +61,7 @@ def test_what_was_said_by_send_message_is_indexed(agent: Agent) -> None:
     for number, arguments in enumerate(['{"message": "I like marmalade"}', "{no JSON marmalade"]):
         call = {"id": "1", "name": "send_message", "arguments": arguments}
         Message.objects.create(
-            **of(agent),
-            number=number,
-            role="assistant",
-            content="",
-            tool_calls=[call],
+            **of(agent), number=number, role="assistant", content="", tool_calls=[call]
         )
     rows = search(Messages(agent), "marmalade", 10).rows
     assert [Messages.text(row) for row, _ in rows] == ["I like marmalade"]

@@ -168,12 +168,7 @@ def test_neighbours_are_counted_past_tool_calls(agent: Agent) -> None:
     talk(agent, "Where do the siblings live now?")
     call = {"id": "1", "name": "x", "arguments": "{}"}
     for role, extra in (("assistant", {"tool_calls": [call]}), ("tool", {"content": "Nothing"})):
-        Message.objects.create(
-            **of(agent),
-            number=agent.record(messages=1),
-            role=role,
-            **extra,
-        )
+        Message.objects.create(**of(agent), number=agent.record(messages=1), role=role, **extra)
     talk(agent, "In Riga")
     assert recalled(agent, "What town do siblings live in?")[1:] == ["In Riga"]
 

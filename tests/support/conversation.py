@@ -11,11 +11,7 @@ def add_message(agent: Agent, role: str, content: str = "", **more: object) -> M
     agent.message_count += 1
     agent.save()
     return Message.objects.create(
-        **of(agent),
-        role=role,
-        content=content,
-        number=agent.message_count,
-        **more,
+        **of(agent), role=role, content=content, number=agent.message_count, **more
     )
 
 

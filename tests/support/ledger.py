@@ -16,12 +16,7 @@ from tests.support.stored import of
 
 def step_of(agent: Agent, number: int = 1) -> Step:
     """A step of a run of its own."""
-    run = Run.objects.create(
-        **of(agent),
-        key=f"k{number}",
-        text="Hello",
-        status=Run.Status.DONE,
-    )
+    run = Run.objects.create(**of(agent), key=f"k{number}", text="Hello", status=Run.Status.DONE)
     return Step.objects.create(run=run, number=number, model="m", endpoint="e")
 
 

@@ -70,11 +70,7 @@ class Answer:
         asked = json.dumps([request["messages"], request.get("tools", [])], ensure_ascii=False)
         prompt, completion = self.usage or (_tokens(asked), _tokens(answered))
         total = prompt + completion
-        return {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": total,
-        }
+        return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
 
 
 class Gate:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.models import (
-    Agent,
-    Block,
-    Conversation,
-)
+from agents.models import Agent, Block, Conversation
 
 
 def stored(block: Block) -> Block:

@@ -164,10 +164,7 @@ def busy(agent: Agent, human: Block, model: FakeOpenAI, ask: Ask) -> Agent:
     human.configure(limit=100_000)
     one, other = ("\n".join(chance.choices("ab", k=3000)) for _ in range(2))
     arguments: list[Any] = [{"label": "human", "new_memory": value} for value in (one, other)]
-    model.script(
-        calls(*(("memory_rethink", each) for each in arguments)),
-        text("Done."),
-    )
+    model.script(calls(*(("memory_rethink", each) for each in arguments)), text("Done."))
     agent.configure(tools=[*agent.tools, "memory_rethink"])
     ask("Write a lot")
     return agent

@@ -19,17 +19,17 @@ LETTA = {
         *("archival_memory_insert", "archival_memory_search"),
     },
     "letta_memory_core": {
-        *("core_memory_append", "core_memory_replace", "memory", "memory_apply_patch"),
+        *("core_memory_append", "core_memory_replace", "memory", "memory_apply_patch")
     },
     "letta_sleeptime_core": {
-        *("memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits"),
+        *("memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits")
     },
     "letta_multi_agent_core": {
         *("send_message_to_agent_and_wait_for_reply", "send_message_to_agents_matching_tags"),
         "send_message_to_agent_async",
     },
     "letta_voice_sleeptime_core": {
-        *("store_memories", "rethink_user_memory", "finish_rethinking_memory", "search_memory"),
+        *("store_memories", "rethink_user_memory", "finish_rethinking_memory", "search_memory")
     },
     "letta_builtin": {"run_code", "run_code_with_tools", "web_search", "fetch_webpage"},
     "letta_files_core": {"open_files", "grep_files", "semantic_search_files"},

@@ -92,12 +92,7 @@ VENDORS = (
         ("extra_content",),
         (arguments_are_objects, signatures_are_back),
     ),
-    Vendor(
-        "anthropic",
-        r"//api\.anthropic\.com",
-        (),
-        (arguments_are_objects, anthropics_door),
-    ),
+    Vendor("anthropic", r"//api\.anthropic\.com", (), (arguments_are_objects, anthropics_door)),
     Vendor("ollama", r":11434", (), (arguments_are_objects,)),
     Vendor("qwen", r"qwen-?3", ("reasoning_content",), (template("qwen"),)),
     Vendor("gemma", r"gemma", (), (template("gemma"),)),

@@ -36,9 +36,6 @@ def broken_rules(body: Body) -> Iterator[str]:
 @cache
 def _validator() -> Any:
     """Of the models since 2024-09, which take text beside calls; ids have nine characters."""
-    from mistral_common.protocol.instruct.validator import (
-        MistralRequestValidatorV5,
-        ValidationMode,
-    )
+    from mistral_common.protocol.instruct.validator import MistralRequestValidatorV5, ValidationMode
 
     return MistralRequestValidatorV5(mode=ValidationMode.serving)

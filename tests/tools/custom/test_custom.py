@@ -143,10 +143,7 @@ def test_the_last_public_function_is_the_tool_unless_another_is_named() -> None:
         ('def f(x):\n    """D.\n\n    Args:\n        x: y"""', "The type of the argument 'x' of f"),
         ('def f(x: int):\n    """D."""', "does not describe the argument 'x' of f"),
         ('def f(x: int):\n    """D.\n\n    Args:\n        y: z"""', "argument 'x' of f"),
-        (
-            'def f(x: set):\n    """D.\n\n    Args:\n        x: y"""',
-            "set is not supported",
-        ),
+        ('def f(x: set):\n    """D.\n\n    Args:\n        x: y"""', "set is not supported"),
         ('def f(x: Dict[int, str]):\n    """D.\n    Args:\n        x: y"""', "must be str"),
         (
             'def f(x: int = "a"):\n    """D.\n    Args:\n        x: y"""',

@@ -7,12 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from agents.memory.classes import TaskMemory
-from agents.models import (
-    Agent,
-    Block,
-    Editor,
-    Passage,
-)
+from agents.models import Agent, Block, Editor, Passage
 from agents.models.share import BlockShare
 from agents.tools import Caller
 from tests.support.custom_tools import tried

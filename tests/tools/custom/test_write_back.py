@@ -9,16 +9,7 @@ import pytest
 from django.db import transaction
 
 from agents.memory.classes import BasicBlockMemory
-from agents.models import (
-    Agent,
-    BlockEdit,
-    Editor,
-    Event,
-    MemoryRefusal,
-    Run,
-    Step,
-    Tool,
-)
+from agents.models import Agent, BlockEdit, Editor, Event, MemoryRefusal, Run, Step, Tool
 from agents.tools import Caller, ToolError
 from agents.tools.custom import CustomTool, WriteConflict, from_row
 from tests.support.custom_tools import PUSH, tool, tried, value
