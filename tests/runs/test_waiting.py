@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from agents.models import Agent, Approval, Message, Run, Step
+from agents.models import Agent, Approval, Conversation, Message, Run, Step
 from agents.models.approval import Decision
 from agents.runs.tool_calls import Call, open_questions
 from agents.runs.work import Work
@@ -32,6 +32,23 @@ def test_all_calls_that_need_approval_wait_and_run_in_order_when_the_last_is_dec
     assert go_on(run).status == "done"
     assert human() == "Name: Rob\nLikes pie"
     assert [m.is_error for m in run.messages.filter(role="tool")] == [False, True, False]
+
+
+def test_a_conversation_that_waits_keeps_no_other_waiting(
+    agent: Agent, model: FakeOpenAI, web: Client
+) -> None:
+    agent.configure(tool_rules=[rule("requires_approval", "core_memory_append")])
+    model.script(calls(APPEND), text("Hello."), text("Done."))
+    other = Conversation.create(agent)
+    waiting = go_on(other.start("I like pie", "one"))
+    assert waiting.status == "waiting"
+    assert go_on(agent.send("Hi", "two")).status == "done"
+    page = web.get(f"/agents/{agent.pk}/").content.decode()
+    assert "/approvals/" not in page
+    decide(web, Approval.objects.get(), "approved")
+    assert go_on(waiting).status == "done"
+    assert human() == "Name: Bob\nLikes pie"
+    assert other.last_end()[1] == agent.first_conversation.last_end()[1] == "end_turn"
 
 
 READ = ("read_file", {"path": "notes.txt"})
