@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.models import Agent, Message
+from agents.models import Agent, Conversation, Message
 from agents.tools import speaks_by_tool
 
 from . import ids
@@ -15,6 +15,7 @@ from .messages_out import ApiMessage, convert, system_message
 from .schemas.fields import Order, Short
 from .schemas.messages import MessageOptions
 
+Of = Agent | Conversation
 Place = tuple[int, int]  # the number of a row, and which part of it
 START: Place = (0, 0)  # of the system message
 
@@ -30,10 +31,14 @@ class MessagePage(MessageOptions):
     after: Short | None = None
     before: Short | None = None
     order: Order | None = None
+    conversation_id: Short | None = None
 
 
-def page_of_messages(agent: Agent, page: MessagePage) -> list[ApiMessage]:
-    """The messages of a page, in its order; none if a cursor names no message of the agent."""
+def page_of_messages(
+    agent: Agent, page: MessagePage, conversation: Conversation | None = None
+) -> list[ApiMessage]:
+    """The messages of a page, in its order, of one conversation or of all; none if a cursor names
+    no message of the agent."""
     after, before = (place_of(agent, each) for each in (page.after, page.before))
     if (page.after and not after) or (page.before and not before):
         return []
@@ -43,7 +48,7 @@ def page_of_messages(agent: Agent, page: MessagePage) -> list[ApiMessage]:
     newest = not descends
     if after or not before:
         newest = descends or not (page.order or after)
-    messages = between(agent, lower, upper, page, newest=newest)
+    messages = between(conversation or agent, lower, upper, page, newest=newest)
     return messages[::-1] if descends else messages
 
 
@@ -59,30 +64,33 @@ def place_of(agent: Agent, message_id: str | None) -> Place | None:
 
 
 def between(
-    agent: Agent, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
+    of: Of, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
 ) -> list[ApiMessage]:
     """At most `limit` messages between two, the oldest first; from the newer end if `newest`."""
     starts = lower is None and upper != START and page.includes("system_message")
     if starts and not newest:
         page = page.model_copy(update={"limit": page.limit - 1})
-        return [
-            system_message(agent.first_conversation),
-            *stored(agent, lower, upper, page, newest=newest),
-        ]
-    messages = stored(agent, lower, upper, page, newest=newest)
+        return [system_message(shown(of)), *stored(of, lower, upper, page, newest=newest)]
+    messages = stored(of, lower, upper, page, newest=newest)
     if starts and len(messages) < page.limit:
-        return [system_message(agent.first_conversation), *messages]
+        return [system_message(shown(of)), *messages]
     return messages
 
 
+def shown(of: Of) -> Conversation:
+    """The conversation whose system message is shown."""
+    return of.first_conversation if isinstance(of, Agent) else of
+
+
 def stored(
-    agent: Agent, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
+    of: Of, lower: Place | None, upper: Place | None, page: MessagePage, *, newest: bool
 ) -> list[ApiMessage]:
     """The same without the system message.
 
     Rows are read in batches, because a row can be no message, one, or several.
     """
-    rows = Message.objects.filter(agent=agent, internal=False).defer("extra")
+    agent = shown(of).agent
+    rows = of.messages.filter(internal=False).defer("extra")
     if lower:
         rows = rows.filter(number__gte=lower[0])
     if upper:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from agents.models import Agent, Block, Identity, Message, Passage, Run, Step, Tool
+from agents.models import Agent, Block, Conversation, Identity, Message, Passage, Run, Step, Tool
 
 from . import ids
 from .built_in_tools import names_by_id
@@ -35,6 +35,20 @@ def agent(request: HttpRequest, key: str) -> Agent:
     if row is None:
         raise not_found("agent", key)
     return row
+
+
+def conversations(request: HttpRequest) -> QuerySet[Conversation]:
+    return Conversation.objects.visible_to(person(request)).select_related("agent")
+
+
+def conversation(request: HttpRequest, key: str, agent_id: str | None = None) -> Conversation:
+    """The conversation of that id. The first one of an agent is also had by `default`, with the
+    agent's id beside it, and by the agent's id."""
+    if key == "default" and agent_id:
+        return agent(request, agent_id).first_conversation
+    if key.startswith("agent-"):
+        return agent(request, key).first_conversation
+    return find(conversations(request), "conversation", ids.uuid_of("conv", key), text=key)
 
 
 def blocks(request: HttpRequest) -> QuerySet[Block]:

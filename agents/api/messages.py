@@ -33,6 +33,7 @@ from .schemas.messages import (
 from .schemas.runs import RunState
 from .searching import flat, search_messages
 from .sending import start_run
+from .stopping import cancel_runs
 
 router = JsonRouter(tags=["messages"])
 AGENT = "/agents/{agent_id}"
@@ -63,7 +64,7 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 
     With a header `Idempotency-Key` the same request gives the same run; a different one gives 409.
     """
-    run, seen = start_run(request, agent_id, data)
+    run, seen = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
     if not data.streaming:
         return whole(request, run, data, seen)
     tokens, pings = data.stream_tokens, data.include_pings
@@ -79,7 +80,7 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 )
 def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpResponseBase:
     """Send messages and stream the answer: server-sent events with `data:` lines only."""
-    run, seen = start_run(request, agent_id, data)
+    run, seen = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
     tokens, pings = data.stream_tokens, data.include_pings
     return stream(request, run, data, tokens=tokens, pings=pings, seen=seen)
 
@@ -87,7 +88,7 @@ def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> Ht
 @router.post(f"{AGENT}/messages/async", auth=CHAT, response=RunState, operation_id="send_async")
 def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
     """Send messages without waiting; the answer is the run, which can be read later."""
-    return start_run(request, agent_id, data)[0]
+    return start_run(request, lookups.agent(request, agent_id).first_conversation, data)[0]
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -101,7 +102,10 @@ def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run
 )
 def index(request: HttpRequest, agent_id: str, page: Query[MessagePage]) -> HttpResponse:
     """An agent's messages."""
-    return json_response(page_of_messages(lookups.agent(request, agent_id), page))
+    agent = lookups.agent(request, agent_id)
+    named = page.conversation_id
+    conversation = lookups.conversation(request, named, agent_id) if named else None
+    return json_response(page_of_messages(agent, page, conversation))
 
 
 @router.post("/messages/search", auth=READ, response=list[Json], operation_id="search_all_messages")
@@ -165,16 +169,10 @@ def modify(
 def cancel(request: HttpRequest, agent_id: str, data: CancelRuns | None = None) -> dict[str, str]:
     """Stop the current run and withdraw those in the queue, or only those of `run_ids`."""
     agent = lookups.agent(request, agent_id)
-    runs = agent.runs.filter(status__in=[*Run.ACTIVE, Run.Status.QUEUED])
+    runs = agent.runs.all()
     if data and data.run_ids is not None:
         runs = runs.filter(pk__in=[ids.key_of("run", each) for each in data.run_ids])
-    statuses = {}
-    for run in sorted(runs, key=lambda run: -run.pk):  # the queue first, so that none starts
-        run_id = ids.numbered("run", run.pk)
-        if not (run.status == Run.Status.QUEUED and run.withdraw()):
-            run.stop()
-        statuses[run_id] = "cancelled"
-    return statuses
+    return cancel_runs(runs)
 
 
 @router.patch(

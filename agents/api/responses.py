@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -36,6 +37,7 @@ from .ways_on import in_a_sentence
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # seconds until white space is sent: clients give up after 60 s of silence
 ANSWERS = (Message.Role.ASSISTANT, Message.Role.TOOL)
+Result = Callable[[], dict[str, Any] | None]  # None until there is one
 POLL = 0.05  # seconds, where a thread waits
 
 
@@ -52,11 +54,16 @@ class Waiting(HttpResponse):
 
 def whole(request: HttpRequest, run: Run, options: MessageOptions, seen: int = -1) -> HttpResponse:
     """The messages of the run after the number `seen`, once it rests."""
+    return once(request, run, partial(outcome, run, options, seen))
+
+
+def once(request: HttpRequest, run: Run, result: Result) -> HttpResponse:
+    """What `result` gives, once it gives anything; the run's agent tells when to look."""
     if hasattr(request, "after_response"):
-        return Waiting(lambda: when_it_rests(run, options, seen))
-    while (result := outcome(run, options, seen)) is None:
+        return Waiting(lambda: when_it_rests(run, result))
+    while (found := result()) is None:
         time.sleep(POLL)
-    return as_response(result)
+    return as_response(found)
 
 
 def outcome(run: Run, options: MessageOptions, seen: int = -1) -> dict[str, Any] | None:
@@ -85,33 +92,33 @@ def as_response(result: dict[str, Any]) -> HttpResponse:
 
     Clients should not repeat the request then: the message is stored, and the run can be retried.
     """
-    if result["error"]:
+    if result.get("error"):
         return answer(Refused(502, result["error"], **{"x-should-retry": "false"}))
     return json_response(result)
 
 
-async def when_it_rests(run: Run, options: MessageOptions, seen: int = -1) -> HttpResponseBase:
+async def when_it_rests(run: Run, result: Result) -> HttpResponseBase:
     """The answer; after a while it starts with white space, so that the client does not give up."""
     loop = asyncio.get_running_loop()
     late = loop.time() + PATIENCE
     async with listening(run.agent_id, every=False) as wait:
-        while (result := await in_thread(outcome, run, options, seen)) is None:
+        while (found := await in_thread(result)) is None:
             if loop.time() > late:
-                kept_alive = StreamingHttpResponse(breathing(run, options, seen))
+                kept_alive = StreamingHttpResponse(breathing(run, result))
                 kept_alive.headers["Content-Type"] = "application/json"
                 return kept_alive
             await wait(LOOK_SECONDS)
-    return as_response(result)
+    return as_response(found)
 
 
-async def breathing(run: Run, options: MessageOptions, seen: int) -> AsyncIterator[str]:
+async def breathing(run: Run, result: Result) -> AsyncIterator[str]:
     """White space, with which JSON may start, until the run rests; then the answer."""
     yield " "
     async with listening(run.agent_id, every=False) as wait:
-        while (result := await in_thread(outcome, run, options, seen)) is None:
+        while (found := await in_thread(result)) is None:
             yield " "
             await wait(LOOK_SECONDS)
-    yield json.dumps(result)
+    yield json.dumps(found)
 
 
 # -- as a stream -----------------------------------------------------------------------------------

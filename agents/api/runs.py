@@ -33,6 +33,7 @@ class RunFilters(Page):
 
     agent_id: Short | None = None
     agent_ids: Many | None = None
+    conversation_id: Short | None = None
     statuses: Many | None = None
     stop_reason: Short | None = None
     active: bool = False
@@ -45,6 +46,8 @@ def index(request: HttpRequest, filters: Query[RunFilters]) -> list[Run]:
     named = [*(filters.agent_ids or []), *([filters.agent_id] if filters.agent_id else [])]
     if named:
         runs = runs.filter(agent__in=[ids.uuid_of("agent", each) for each in named])
+    if filters.conversation_id:
+        runs = runs.filter(conversation=ids.uuid_of("conv", filters.conversation_id))
     if filters.active:
         runs = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.QUEUED])
     if filters.statuses is not None:

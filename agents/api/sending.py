@@ -13,7 +13,6 @@ from agents.llm.choices import check_choice
 from agents.models import Agent, Conversation, Run
 from agents.tools import ENDING
 
-from . import lookups
 from .content import checked_text, text_of
 from .decisions import decide
 from .errors import Refused, conflict, invalid
@@ -24,14 +23,15 @@ from .schemas.messages import NewMessage, SendMessages, shown_options
 ANSWERING = ("approval", "tool_return")  # types of messages that answer a waiting call
 
 
-def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[Run, int]:
+def start_run(
+    request: HttpRequest, conversation: Conversation, data: SendMessages
+) -> tuple[Run, int]:
     """The run that answers, and the number of the message after which it does.
 
     If the same request was sent before, the run that it started; with an approval, the run that
     waited for it.
     """
-    agent = lookups.agent(request, agent_id)
-    conversation = agent.first_conversation
+    agent = conversation.agent
     if data.input is not None and data.messages is not None:
         raise invalid("input", "Give either 'input' or 'messages', not both.")
     sent = data.messages or []
@@ -50,7 +50,7 @@ def start_run(request: HttpRequest, agent_id: str, data: SendMessages) -> tuple[
     said = [messages, data.max_steps, *more, *sorted(overrides.items())]
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
-    key = f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}" if name else ""
+    key = key_named(name) if name else ""
     if not (key and agent.runs.filter(key=key).exists()):
         refuse_if_undecided(conversation)
     run = conversation.start(
@@ -80,6 +80,11 @@ def overridden(data: SendMessages) -> dict[str, str]:
             raise invalid("override_model", error.messages[0]) from None
     given = {"override_model": data.override_model, "override_system": data.override_system}
     return {name: value for name, value in given.items() if value}
+
+
+def key_named(name: str) -> str:
+    """The key of the run of a request that a script named, by its `otid` for example."""
+    return f"api:{hashlib.sha256(name.encode(errors='replace')).hexdigest()}"
 
 
 def refuse_if_undecided(conversation: Conversation) -> None:

@@ -19,6 +19,7 @@ from . import (
     agents,
     blocks,
     catalogue,
+    conversations,
     errors,
     identities,
     messages,
@@ -87,7 +88,7 @@ api = Api(
     urls_namespace="api",
 )
 for module in (
-    *(agents, agent_files, blocks, tools, tool_runs, messages),
+    *(agents, agent_files, blocks, tools, tool_runs, messages, conversations),
     *(passages, runs, steps, identities, catalogue),
 ):
     api.add_router("", module.router)

@@ -117,7 +117,7 @@ class Migration(migrations.Migration):
             name='Conversation',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('title', models.CharField(blank=True, max_length=100)),
+                ('title', models.CharField(blank=True, max_length=1000)),
                 ('description', models.TextField(blank=True, max_length=10000)),
                 ('model', models.CharField(blank=True, help_text="Answers here instead of the agent's model.", max_length=200)),
                 ('context_window', models.PositiveIntegerField(blank=True, help_text="Tokens, instead of the agent's context window.", null=True, validators=[django.core.validators.MinValueValidator(1000), django.core.validators.MaxValueValidator(10000000)])),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from .agent import Agent
 
-LONGEST_TITLE = 100  # characters
+LONGEST_TITLE = 1000  # characters; a script may put a summary there
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -132,6 +133,15 @@ class Conversation(Queue):
         return reverse("conversation", args=[self.agent_id, self.pk])
 
     @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
+
+    @property
+    def newest_moment(self) -> datetime:
+        """When something last happened here."""
+        return self.last_message_at or self.created_at
+
+    @property
     def is_first(self) -> bool:
         """Whether it is the one that is meant where only the agent is named."""
         return self.pk == self.agent_id
@@ -146,6 +156,7 @@ class Conversation(Queue):
         advance(self.agent, 0)  # holds the agent's row, as whoever writes a conversation does first
         for field, value in changes.items():
             setattr(self, field, value)
+        self.clean_fields(exclude=["agent"])
         self.save(update_fields=list(changes))
         self.record(Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self))
 

@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -74,7 +75,11 @@ def new(request: Request, agent_id: UUID) -> HttpResponse:
         conversation = empty or Conversation.create(agent)
     except LimitReached as limit:
         return render(request, "agents/_refusal.html", {"error": str(limit)}, status=429)
-    address = conversation.get_absolute_url()
+    return go_to(request, conversation.get_absolute_url())
+
+
+def go_to(request: Request, address: str) -> HttpResponse:
+    """Lead the page there."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
 
 
@@ -83,13 +88,11 @@ def new(request: Request, agent_id: UUID) -> HttpResponse:
 def rename(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
     """Give a conversation another title. POST: `title`."""
     conversation = own_conversation(request, agent_id, conversation_id)
-    conversation.title = storable(" ".join(request.POST.get("title", "").split()))
     try:
-        conversation.clean_fields(exclude=["agent"])
+        conversation.configure(title=storable(" ".join(request.POST.get("title", "").split())))
     except ValidationError as error:
         context = {"error": " ".join(error.messages)}
         return render(request, "agents/_refusal.html", context, status=422)
-    conversation.configure(title=conversation.title)
     return done(request, conversation)
 
 
@@ -100,9 +103,9 @@ def archive(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResp
     conversation = own_conversation(request, agent_id, conversation_id)
     if "restore" in request.POST:
         conversation.unarchive()
-        return redirect(conversation)
+        return go_to(request, conversation.get_absolute_url())
     conversation.archive()
-    return redirect("conversations", agent_id)
+    return go_to(request, reverse("conversations", args=[agent_id]))
 
 
 @login_required

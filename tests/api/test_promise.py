@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from agents.api import ids
 from agents.api.notes import HEADER, Refused, Unused
 from agents.api.urls import api as document
-from agents.models import Agent, Run, Step
+from agents.models import Agent, Conversation, Run, Step
 from agents.runs import engine
 from tests.support.api_client import ADD, Api
 from tests.support.letta_acting import ACTS
@@ -116,9 +116,14 @@ class World:
         agent = Agent.objects.get(pk=self.agent.removeprefix("agent-"))
         run = agent.runs.first() or agent.send("Hi", "first")
         agent.runs.exclude(status=Run.Status.DONE).update(status=Run.Status.DONE)
+        conversation = Conversation.create(agent)
+        goes_on = Run.Status.RUNNING if template.endswith("/cancel") else Run.Status.DONE
+        of = {"agent": agent, "conversation": conversation, "text": "Hi", "status": goes_on}
+        Run.objects.create(**of, key=f"k-{conversation.pk}")
         step = run.steps.first() or Step.objects.create(run=run, number=1, model="m", endpoint="e")
         return {
             "agent_id": self.agent,
+            "conversation_id": f"conv-{conversation.pk}",
             "block_id": self.block,
             "block_label": "human",
             "tool_id": self.tool,
@@ -135,6 +140,7 @@ BODIES: dict[str, Any] = {
     "POST /agents/{id}/messages": {"input": "x"},
     "POST /agents/{id}/messages/stream": {"input": "x"},
     "POST /agents/{id}/messages/async": {"input": "x"},
+    "POST /conversations/{id}/messages": {"input": "x"},
     "PATCH /agents/{id}/tools/approval/{id}": {"requires_approval": True},
 }
 QUERIES: dict[str, Any] = {"GET /agents/{id}/archival-memory/search": {"query": "x"}}
@@ -186,8 +192,10 @@ def silence(world: World, operation: Operation, part: str, field: Field) -> str:
 
 def ask(api: Api, method: str, address: str, part: str, sent: dict[str, Any]) -> Any:
     query = {}
+    if (method, address) == ("POST", "/conversations/"):
+        query = {"agent_id": [f"agent-{Agent.objects.latest('created_at').pk}"]}
     if part == "query":
-        query = {n: [str(v) for v in (e if isinstance(e, list) else [e])] for n, e in sent.items()}
+        query |= {n: [str(v) for v in (e if isinstance(e, list) else [e])] for n, e in sent.items()}
     if method == "GET":
         return api.client.get(f"/v1{address}", query, headers=api.headers)
     return api.client.generic(

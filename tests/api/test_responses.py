@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from django.db import transaction
@@ -33,7 +34,7 @@ async def test_an_answer_that_takes_long_begins_before_clients_give_up(
             run.end(Run.Reason.ANSWERED)
 
     run = await in_thread(begin)
-    response = await responses.when_it_rests(run, MessageOptions())
+    response = await responses.when_it_rests(run, partial(responses.outcome, run, MessageOptions()))
     assert isinstance(response, StreamingHttpResponse)
     said = b""
     async for piece in response:

@@ -34,11 +34,6 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         "each agent's own archival memory; blocks can be shared",
     ),
     (
-        "conversations: several threads of one agent",
-        ("GET /conversations/", "POST /conversations/", "POST /conversations/{id}/messages"),
-        "one agent for each thread, with shared blocks",
-    ),
-    (
         "groups of agents",
         ("GET /groups/", "POST /groups/", "POST /groups/{id}/messages", "GET /agents/{id}/groups"),
         "shared blocks; reflection, for what a sleep-time agent did",

@@ -19,19 +19,34 @@ RUNS = "tests.api.test_filters::test_runs_and_steps_are_found_by_agent_end_model
 TOOL_FILTERS = "tests.api.test_filters::test_tools_are_found_by_id_kind_and_words"
 FOUND_TOOLS = "tests.api.test_tool_schemas::test_tools_are_found_by_words_the_best_first"
 REST = "tests.api.test_filters::test_blocks_passages_and_messages_are_found_by_the_rest"
+TALKS = "tests.api.test_conversations::test_a_conversation_is_made_changed_listed_and_deleted"
+DEFAULT = (
+    "tests.api.test_conversations::"
+    "test_messages_are_streamed_or_answered_whole_and_listed_by_conversation"
+)
 MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
 
 ACTS = {
     r"GET \S+ (limit|after|before|order|ascending)": LISTED,
     r"GET /agents/ (name|query_text|tags|match_all_tags)": FOUND,
     r"GET /agents/ last_stop_reason": RUNS,
+    r"GET /conversations/ (agent_id|archive_status|order_by|summary_search)": TALKS,
+    r"(GET|POST) /conversations/\{id\}/messages agent_id": DEFAULT,
+    r"GET \S+ conversation_id": DEFAULT,
+    r"POST /conversations/ agent_id": TALKS,
+    r"POST /conversations/\{id\}/stream (agent_id|run_id|otid|starting_after|include_pings)": (
+        "tests.api.test_conversations::test_a_stream_is_taken_up_again"
+    ),
+    r"POST /conversations/\{id\}/(cancel|fork|compact|recompile) (agent_id|hidden|message_id)": (
+        "tests.api.test_conversations::test_a_conversation_is_forked_compacted_and_compiled"
+    ),
     r"GET /agents/ (identity_id|identifier_keys)": WHOSE,
     r"GET /agents/\{id\}/archival-memory search": PASSAGES,
     r"GET /agents/\{id\}/archival-memory/search \w+": REST,
     r"GET /agents/\{id\}/export scrub_messages": (
         "tests.api.test_agent_files::test_an_export_can_leave_out_all_that_was_said"
     ),
-    r"GET /agents/\{id\}/messages (use_assistant|assistant_|include_return_)\w+": SHOWN,
+    r"GET \S+/messages (use_assistant|assistant_|include_return_)\w+": SHOWN,
     r"GET /blocks/ (label|name|(label|value)_search)": BLOCKS,
     r"GET /blocks/ (templates_only|description_search)": REST,
     r"GET /blocks/ (identity_id|identifier_keys)": (

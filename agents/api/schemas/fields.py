@@ -56,6 +56,7 @@ def numbered_id(noun: str, key: int | None) -> str | None:
 
 AgentId = Annotated[str, BeforeValidator(partial(ids.named, "agent"))]
 ArchiveId = Annotated[str, BeforeValidator(partial(ids.named, "archive"))]
+ConversationId = Annotated[str, BeforeValidator(partial(ids.named, "conv"))]
 BlockId = Annotated[str, BeforeValidator(partial(ids.named, "block"))]
 IdentityId = Annotated[str, BeforeValidator(partial(ids.named, "identity"))]
 ToolId = Annotated[str, BeforeValidator(partial(ids.named, "tool"))]

@@ -11,7 +11,7 @@ from pydantic import AliasPath, BaseModel, Field
 from agents.models import Approval, Run, Step
 from agents.models.run import REQUIRES_APPROVAL
 
-from .fields import AgentId, Json, MaybeText, Moment, RunId, StepId, UserId
+from .fields import AgentId, ConversationId, Json, MaybeText, Moment, RunId, StepId, UserId
 
 RUN_STATUSES = {
     Run.Status.QUEUED: "created",
@@ -55,6 +55,7 @@ class RunState(Schema):
 
     id: RunId = Field(validation_alias="pk")
     agent_id: AgentId
+    conversation_id: ConversationId
     status: Literal["created", "running", "completed", "failed", "cancelled"]
     stop_reason: str | None
     created_at: Moment

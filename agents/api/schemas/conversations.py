@@ -1,0 +1,131 @@
+"""Conversations: an agent's histories."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AliasPath, BaseModel, Field, StringConstraints
+
+from agents.api.notes import Refused, Unused
+from agents.models.conversation import LONGEST_TITLE, Conversation
+from agents.models.message_context import keys_in_context
+
+from .. import ids
+from .fields import AgentId, ConversationId, Json, MaybeText, Moment, Short, State, UserId
+from .messages import SendMessages
+
+MOST_MESSAGES = 1000
+Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
+Description = Annotated[str, StringConstraints(max_length=10_000)]
+Window = Annotated[int, Field(ge=1000, le=10_000_000)]
+OF_AGENT = Refused("Model settings belong to the agent here; set them there")
+
+
+class ConversationState(State):
+    """A conversation. `summary` is its title, in Letta's word."""
+
+    id: ConversationId = Field(validation_alias="pk")
+    agent_id: AgentId
+    summary: MaybeText = Field(validation_alias="title")
+    description: MaybeText
+    model: MaybeText
+    model_settings: Json | None = None
+    context_window_limit: int | None = Field(validation_alias="context_window")
+    archived: bool = Field(validation_alias="is_archived")
+    archived_at: Moment | None
+    hidden: bool
+    created_at: Moment
+    updated_at: Moment = Field(validation_alias="newest_moment")
+    last_message_at: Moment | None
+    created_by_id: UserId = Field(validation_alias=AliasPath("agent", "owner_id"))
+    in_context_message_ids: list[str] | None = None
+    isolated_block_ids: list[str] = []
+
+
+def with_messages(conversation: Conversation) -> ConversationState:
+    """A conversation with the messages in its context."""
+    state = ConversationState.model_validate(conversation)
+    keys = keys_in_context(conversation, MOST_MESSAGES)
+    first = ids.system_message(conversation.agent_id)
+    state.in_context_message_ids = [first, *(ids.numbered("message", key) for key in keys)]
+    return state
+
+
+class NewConversation(BaseModel):
+    """A new conversation; what it does not set is as the agent has it."""
+
+    summary: Title | None = None
+    description: Description | None = None
+    model: Short | None = None
+    context_window_limit: Window | None = None
+    hidden: bool = False
+    model_settings: Annotated[Json | None, OF_AGENT] = None
+
+
+class ConversationChange(BaseModel):
+    """The fields to change."""
+
+    summary: Title | None = None
+    description: Description | None = None
+    model: Short | None = None
+    context_window_limit: Window | None = None
+    archived: bool | None = None
+    last_message_at: datetime | None = None
+    model_settings: Annotated[Json | None, OF_AGENT] = None
+
+
+class SendInConversation(SendMessages):
+    """Messages for a conversation; the answer is a stream unless `streaming` is false."""
+
+    agent_id: Short | None = None
+    streaming: bool = True
+
+
+class FollowConversation(BaseModel):
+    """How to continue the stream of the newest run of a conversation."""
+
+    agent_id: Short | None = None
+    run_id: Short | None = None
+    otid: Short | None = None
+    starting_after: Annotated[int, Field(ge=0)] = 0
+    include_pings: bool = True
+    poll_interval: Annotated[float | None, Unused("new events are sent at once")] = None
+    batch_size: Annotated[int | None, Unused("all events are sent at once")] = None
+
+
+class Compact(BaseModel):
+    """Which conversation to compact; `agent_id` is the agent of "default"."""
+
+    agent_id: Short | None = None
+    conversation_id: Short | None = None
+    compaction_settings: Annotated[
+        Json | None, Refused("How a conversation is compacted cannot be set")
+    ] = None
+
+
+class Compacted(BaseModel):
+    """What a compaction did."""
+
+    summary: str
+    num_messages_before: int
+    num_messages_after: int
+
+
+class Recompile(BaseModel):
+    """A request for the system message as it would be sent now."""
+
+    agent_id: Short | None = None
+    compaction_settings: Annotated[
+        Json | None, Unused("the system message does not depend on it")
+    ] = None
+
+
+class RecompileOptions(BaseModel):
+    """What a request for the system message may say in its address."""
+
+    dry_run: Annotated[bool | None, Unused("nothing is stored in either case")] = None
+
+
+ArchiveStatus = Literal["unarchived", "archived", "all"]
+OrderBy = Literal["created_at", "last_run_completion", "last_message_at"]
