@@ -292,7 +292,7 @@ def rewrite_the_past(stage: Stage) -> None:
 
 def rename_the_conversation(stage: Stage) -> None:
     path = f"{stage.path}/conversations/{stage.path.rpartition('/')[2]}/rename/"
-    assert stage.server.post(path, title="About <pie>").status == 302
+    assert stage.server.post(path, title="About <pie>").status == 204
 
 
 def reset(stage: Stage) -> None:
