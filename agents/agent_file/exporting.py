@@ -43,7 +43,7 @@ from .pieces import pieces, plain
 IN_THE_FORMAT: dict[type[Model], set[str]] = {
     Agent: {
         *("name", "system_prompt", "description", "metadata", "tool_rules"),
-        "message_buffer_autoclear",
+        *("message_buffer_autoclear", "timezone"),
     },
     Block: {"label", "description", "limit", "read_only", "name", "metadata"},
     Tool: {"tags", "return_char_limit", "default_requires_approval"},
@@ -152,6 +152,7 @@ class Export:
             "embedding_config": EMBEDDING,
             **NOTHING,
             "embedding": agent.embedding or None,
+            "timezone": agent.timezone,
             "message_buffer_autoclear": agent.message_buffer_autoclear,
             "id": "agent-0",
             "in_context_message_ids": self.in_context(),

@@ -10,6 +10,7 @@ from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
 from agents.memory.classes import CLASSES, TEMPLATES
 from agents.models import Agent, AgentTag
+from agents.models.agent_options import zones
 from agents.models.model_settings import problem
 
 from .reading import Entry, Notes, bounds, listed, longest
@@ -59,6 +60,7 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
         "agent_type": entry.text("agent_type")[:50],
         "embedding": embedding_of(entry),
         "memory_class": "BasicBlockMemory",
+        "timezone": zone_named(entry.text("timezone") or "UTC", notes),
         "message_buffer_autoclear": entry.get("message_buffer_autoclear", bool, False),
     }
     if own.given:
@@ -88,6 +90,14 @@ def checked(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
     for words in wrong.values():
         notes.add(f"A setting of the model was not imported: {words}")
     return {name: value for name, value in given.items() if name not in wrong}
+
+
+def zone_named(name: str, notes: Notes) -> str:
+    """The time zone of that name, or UTC."""
+    if name in zones():
+        return name
+    notes.add(f"The time zone '{name[:50]}' was not imported, as there is none: times are in UTC.")
+    return "UTC"
 
 
 def embedding_of(entry: Entry) -> str:
@@ -197,7 +207,3 @@ def note_unsupported(entry: Entry, model: Entry, name: str, notes: Notes) -> Non
         )
     if entry.get("enable_sleeptime", bool, False):
         notes.add(f"'{name}' reflected by itself; turn reflection on in its settings.")
-    if entry.text("timezone") not in ("", "UTC"):
-        notes.add(
-            f"The time zone {entry.text('timezone')[:50]} was not imported: times are in UTC."
-        )

@@ -88,6 +88,11 @@ class AgentDetails:
         return [{"prompt_template": None, **rule} for rule in shown]
 
     @property
+    def enable_sleeptime(self) -> bool:
+        """Whether it reflects by itself."""
+        return self.agent.reflect_every is not None
+
+    @property
     def secrets(self) -> list[Json]:
         """The names of its secrets; their values are shown to nobody."""
         agent = ids.named("agent", self.agent.pk)

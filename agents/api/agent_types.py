@@ -54,6 +54,7 @@ STARTS: dict[str | None, Start] = {
         ["memory_replace", "memory_insert", "memory_rethink", "memory_finish_edits"], KEEPS_MEMORY
     ),
 }
+WHILE_REFLECTING = ("conversation_search", "archival_memory_search")
 ENDING = ("send_message", "send_message_to_agent_async", "memory_finish_edits")
 GOING_ON = (
     *("conversation_search", "archival_memory_insert", "archival_memory_search"),
@@ -62,9 +63,13 @@ GOING_ON = (
 )
 
 
-def base_tools(agent_type: str | None) -> list[str]:
-    """The tools of a type, those of them that there are."""
-    return [name for name in STARTS[agent_type].tools if name in built_in_tools()]
+def base_tools(agent_type: str | None, *, reflects: bool = False) -> list[str]:
+    """The tools of a type; `reflects`: its memory is kept by reflections, not while it talks."""
+    tools = STARTS[agent_type].tools
+    if reflects and agent_type != "sleeptime_agent":
+        spoken = agent_type != "letta_v1_agent"
+        tools = [*(["send_message"] if spoken else []), *WHILE_REFLECTING]
+    return [name for name in tools if name in built_in_tools()]
 
 
 def base_rules(

@@ -41,6 +41,7 @@ from .schemas.model_settings import LlmConfig, settings_from
 from .schemas.runs import reasons_of
 
 router = JsonRouter(tags=["agents"])
+SLEEPTIME_EVERY = 5  # messages, as Letta had it
 FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient", "Quiet", "Warm"]
 SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
 
@@ -142,6 +143,7 @@ def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState
             changes["tool_rules"] = rules.replaced(
                 [rule for rule in agent.tool_rules if rule["tool_name"] in held], checked
             )
+        changes |= reflecting(data, agent.reflect_every)
         validate(agent, changes)
         agent.configure(**changes)
         if data.identity_ids is not None:
@@ -166,10 +168,11 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     """The new agent, with its blocks and its first messages."""
     owner = lookups.person(request)
     kind, rules_wanted = data.agent_type, data.include_base_tool_rules
-    names = [*(base_tools(kind) if data.include_base_tools else []), *(data.tools or [])]
+    base = base_tools(kind, reflects=bool(data.enable_sleeptime))
+    names = [*(base if data.include_base_tools else []), *(data.tools or [])]
     tools = named_tools(request, names, data.tool_ids or [])
     settings = {"system_prompt": prompt_for(kind, tools)} | settings_of(data)
-    settings["agent_type"] = kind or ""
+    settings |= {"agent_type": kind or "", **reflecting(data, None)}
     settings["model_settings"] = merged({}, settings.get("model_settings", {}))
     if STARTS[kind].forgets:
         settings["message_buffer_autoclear"] = True
@@ -208,6 +211,7 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "embedding": data.embedding or embedding.handle or embedding.embedding_model,
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
+        "timezone": data.timezone,
         "message_buffer_autoclear": data.message_buffer_autoclear,
         "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,
     }
@@ -215,6 +219,13 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
     if secrets is not None:
         settings["secrets"] = encrypted(secrets)
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def reflecting(data: AgentSettings, reflect_every: int | None) -> dict[str, int | None]:
+    """What `enable_sleeptime` changes: an agent here reflects by itself, every few messages."""
+    if data.enable_sleeptime is None:
+        return {}
+    return {"reflect_every": (reflect_every or SLEEPTIME_EVERY) if data.enable_sleeptime else None}
 
 
 def merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

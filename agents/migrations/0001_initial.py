@@ -11,6 +11,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+import agents.models.agent_options
 import agents.models.model_settings
 import agents.models.searchable
 
@@ -29,6 +30,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('model_settings', models.JSONField(blank=True, default=dict, help_text="How the model is asked. What is left empty is the endpoint's own.", validators=[agents.models.model_settings.check_model_settings])),
                 ('secrets', models.JSONField(default=dict, editable=False, help_text='Encrypted, by name; see secrets.py.')),
+                ('timezone', models.CharField(default='UTC', help_text='In which its searches read and show dates, such as Europe/Riga.', max_length=64, validators=[agents.models.agent_options.check_zone], verbose_name='time zone')),
                 ('message_buffer_autoclear', models.BooleanField(default=False, help_text='Once a message is answered it leaves the context; it can still be searched.', verbose_name='forgets each message')),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+from zoneinfo import available_timezones
+
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from .model_settings import check_model_settings
+
+
+def check_zone(name: str) -> None:
+    """ValidationError where there is no such time zone."""
+    if name not in zones():
+        raise ValidationError(f"There is no time zone '{name[:50]}'; one is 'Europe/Riga'.")
+
+
+@cache
+def zones() -> set[str]:
+    """The time zones there are, by their IANA names."""
+    return available_timezones()
 
 
 class AgentOptions(models.Model):
@@ -18,6 +34,13 @@ class AgentOptions(models.Model):
     )
     secrets = models.JSONField(
         default=dict, editable=False, help_text="Encrypted, by name; see secrets.py."
+    )
+    timezone = models.CharField(
+        "time zone",
+        max_length=64,
+        default="UTC",
+        validators=[check_zone],
+        help_text="In which its searches read and show dates, such as Europe/Riga.",
     )
     message_buffer_autoclear = models.BooleanField(
         "forgets each message",

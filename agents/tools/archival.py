@@ -7,7 +7,7 @@ from agents.models.message import storable
 from agents.search.hybrid import search
 from agents.search.scope import Passages
 
-from .results import as_json, checked_count, date_range
+from .results import as_json, checked_count, date_range, zone_of
 from .tool import Caller, tool
 
 
@@ -42,15 +42,16 @@ def archival_memory_search(
         tags: Only passages with these tags.
         tag_match_mode: Whether a passage must have any of the tags or all of them.
         top_k: How many results at most, 1 to 100.
-        start_datetime: Only passages from then on, as 2026-01-31 or 2026-01-31T18:30 (UTC).
+        start_datetime: Only passages from then on, as 2026-01-31 or 2026-01-31T18:30.
         end_datetime: Only passages until then; a date means to the end of that day.
     """
-    since, until = date_range(start_datetime=start_datetime, end_datetime=end_datetime)
+    zone = zone_of(caller.agent)
+    since, until = date_range(zone, start_datetime=start_datetime, end_datetime=end_datetime)
     names = tuple(storable(tag).strip() for tag in tags or ())
     scope = Passages(caller.agent, since, until, names, tag_match_mode == "all")
     results = search(scope, query, checked_count(top_k, "top_k"))
     Passage.count_recall(caller.agent, [passage for passage, _ in results.rows])
-    return as_json(results, query, fields_of)
+    return as_json(results, query, fields_of, zone)
 
 
 def fields_of(passage: Passage) -> dict[str, Any]:

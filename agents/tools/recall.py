@@ -8,7 +8,7 @@ from agents.models import Message
 from agents.search.hybrid import search
 from agents.search.scope import Messages
 
-from .results import as_json, checked_count, date_range
+from .results import as_json, checked_count, date_range, zone_of
 from .tool import Caller, tool
 
 ROLES = ("system", "user", "assistant")  # unless asked for others
@@ -39,16 +39,19 @@ def conversation_search(
         query: Words or a question. Empty lists the newest messages.
         roles: Who said it; unless given, all but the tools' returns.
         limit: How many results at most, 1 to 100.
-        start_date: Only what was said from then on, as 2026-01-31 or 2026-01-31T18:30 (UTC).
+        start_date: Only what was said from then on, as 2026-01-31 or 2026-01-31T18:30.
         end_date: Only what was said until then; a date means to the end of that day.
     """
-    since, until = date_range(start_date=start_date, end_date=end_date)
+    zone = zone_of(caller.agent)
+    since, until = date_range(zone, start_date=start_date, end_date=end_date)
     but = caller.step.run_id
     scope = Messages(caller.agent, since, until, tuple(roles or ROLES), but)
     results = search(scope, query, checked_count(limit, "limit"))
     hits = [message for message, _ in results.rows]
     around = messages_around(Messages(caller.agent, but=but), hits)
-    return as_json(results, query, lambda message: fields_of(message) | around.get(message.pk, {}))
+    return as_json(
+        results, query, lambda message: fields_of(message) | around.get(message.pk, {}), zone
+    )
 
 
 def fields_of(message: Message) -> dict[str, Any]:

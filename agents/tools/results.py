@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
+from agents.models import Agent
 from agents.search.hybrid import SearchResult
 from agents.search.words import excerpt
 
@@ -26,24 +28,29 @@ def checked_count(count: int, name: str) -> int:
     return count
 
 
-def date_range(**dates: str | None) -> tuple[datetime | None, datetime | None]:
+def zone_of(agent: Agent) -> ZoneInfo:
+    """The time zone in which an agent reads and writes dates."""
+    return ZoneInfo(agent.timezone)
+
+
+def date_range(zone: tzinfo, /, **dates: str | None) -> tuple[datetime | None, datetime | None]:
     """A start, and an end that is the first moment after it; named as the tool names them."""
     (start_name, start), (end_name, end) = dates.items()
-    since = parsed_date(start, start_name) if start else None
-    until = parsed_date(end, end_name, end=True) if end else None
+    since = parsed_date(start, start_name, zone) if start else None
+    until = parsed_date(end, end_name, zone, end=True) if end else None
     if since and until and since >= until:
         raise ToolError(f"{start_name} ({start}) is after {end_name} ({end}); swap them.")
     return since, until
 
 
-def parsed_date(text: str, name: str, *, end: bool = False) -> datetime:
-    """A date or a date and time in ISO 8601; UTC where it names no zone."""
+def parsed_date(text: str, name: str, zone: tzinfo = UTC, *, end: bool = False) -> datetime:
+    """A date or a date and time in ISO 8601, in the zone where it names none."""
     try:
         if len(text.strip()) <= 10:
-            day = datetime.combine(date.fromisoformat(text.strip()), time(), UTC)
+            day = datetime.combine(date.fromisoformat(text.strip()), time(), zone)
             return day + timedelta(days=1) if end else day
         moment = datetime.fromisoformat(text.strip())
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(UTC)
         return moment + timedelta(microseconds=1) if end else moment
     except (ValueError, OverflowError):
         raise ToolError(
@@ -52,7 +59,12 @@ def parsed_date(text: str, name: str, *, end: bool = False) -> datetime:
         ) from None
 
 
-def as_json(results: SearchResult, query: str, fields_of: Callable[[Any], dict[str, Any]]) -> str:
+def as_json(
+    results: SearchResult,
+    query: str,
+    fields_of: Callable[[Any], dict[str, Any]],
+    zone: tzinfo = UTC,
+) -> str:
     """The results as JSON, long texts cut around the match, all of them at most 20,000 characters.
 
     Each has id, when and time, score (unless it is a listing) and what `fields_of` gives, with the
@@ -66,9 +78,9 @@ def as_json(results: SearchResult, query: str, fields_of: Callable[[Any], dict[s
     for row, score in results.rows:
         fields = fields_of(row)
         text = fields.pop("text")
-        result = {"id": row.pk, "when": in_words(row.created_at, now)}
+        result = {"id": row.pk, "when": in_words(row.created_at, now, zone)}
         result |= {
-            "time": f"{row.created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "time": iso(row.created_at, zone),
             "text": "",
             **fields,
         }
@@ -84,10 +96,15 @@ def as_json(results: SearchResult, query: str, fields_of: Callable[[Any], dict[s
     return dumps(answer)
 
 
-def in_words(then: datetime, now: datetime) -> str:
+def iso(moment: datetime, zone: tzinfo) -> str:
+    """A moment to the second, as 2026-01-31T18:30:00Z or with the zone's offset."""
+    return moment.astimezone(zone).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def in_words(then: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     """A moment as people say it: "Monday 3 March 2025, 18:30 UTC (8 months ago)"."""
-    then = then.astimezone(UTC)
-    return f"{then:%A} {then.day} {then:%B %Y, %H:%M} UTC ({how_long_ago(then, now)})"
+    then = then.astimezone(zone)
+    return f"{then:%A} {then.day} {then:%B %Y, %H:%M %Z} ({how_long_ago(then, now)})"
 
 
 def how_long_ago(then: datetime, now: datetime) -> str:

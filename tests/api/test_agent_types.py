@@ -172,3 +172,41 @@ def test_an_agent_that_forgets_also_forgets_the_summary_of_an_earlier_message(
 
 def test_the_page_has_a_setting_for_it(agent: Agent) -> None:
     assert "message_buffer_autoclear" in AgentForm(instance=agent).fields
+
+
+# -- an agent that reflects, and one in another time zone ------------------------------------------
+
+
+def test_enable_sleeptime_has_an_agent_reflect_by_itself(api: Api) -> None:
+    agent = made(api, "memgpt_v2_agent", enable_sleeptime=True)
+    assert [tool["name"] for tool in agent["tools"]] == [*MEMGPT, "archival_memory_search"]
+    assert agent["enable_sleeptime"]
+    row = Agent.objects.get()
+    assert row.reflect_every == 5
+    row.configure(reflect_every=9)
+    path = f"/agents/{agent['id']}"
+    assert api.patch(path, {"enable_sleeptime": True})["enable_sleeptime"]
+    assert Agent.objects.get().reflect_every == 9, "what a person set stays"
+    assert not api.patch(path, {"enable_sleeptime": False})["enable_sleeptime"]
+    assert Agent.objects.get().reflect_every is None
+
+
+def test_searches_read_and_show_dates_in_the_agents_time_zone(
+    api: Api, model_at_once: FakeOpenAI
+) -> None:
+    given = {"tools": ["archival_memory_search"], "timezone": "Asia/Tokyo"}
+    agent = made(api, "react_agent", **given)
+    path = f"/agents/{agent['id']}"
+    assert agent["timezone"] == "Asia/Tokyo"
+    sent = {"text": "It rained", "created_at": "2026-01-30T20:00:00Z"}  # the 31st in Tokyo
+    api.post(f"{path}/archival-memory", sent)
+    for day, found in (("2026-01-30", False), ("2026-01-31", True)):
+        search = {"query": "", "start_datetime": day, "end_datetime": day}
+        model_at_once.script(calls(("archival_memory_search", search)), text("Done."))
+        answer = api.post(f"{path}/messages", {"input": "Did it rain?"})
+        returned = next(m for m in answer["messages"] if "tool_return" in m)["tool_return"]
+        assert ("2026-01-31T05:00:00+09:00" in returned) is found
+        assert ("05:00 JST" in returned) is found
+    api.patch(path, {"timezone": "UTC"})
+    (detail,) = api.patch(path, {"timezone": "Mars/Olympus"}, expect=422)["detail"]
+    assert detail["loc"] == ["body", "timezone"]

@@ -36,6 +36,7 @@ AGENT: dict[str, Any] = {
     "max_steps": 9,
     "context_window": 9000,
     "message_buffer_autoclear": True,
+    "timezone": "Europe/Riga",
     "model_settings": {"temperature": 0.5, "max_output_tokens": 900, "reasoning_effort": "low"},
     "memory_class": "BasicBlockMemory",
     "bytes_per_token": 3.5,

@@ -80,6 +80,8 @@ class AgentSettings(OfLetta, OlderSettings):
     embedding_config: EmbeddingConfig | None = None
     message_buffer_autoclear: bool | None = None
     model_settings: ModelSettings | None = None
+    timezone: Short | None = None
+    enable_sleeptime: bool | None = None
     secrets: Secrets | None = None
     tool_exec_environment_variables: Secrets | None = None
 
@@ -148,6 +150,7 @@ class AgentState(State):
     message_buffer_autoclear: bool = False
     context_window_limit: int | None = Field(validation_alias="context_window")
     timezone: str = "UTC"
+    enable_sleeptime: bool = False
     last_run_completion: Moment | None = None
     last_stop_reason: MaybeText = None
     pending_approval: Json | None = None
