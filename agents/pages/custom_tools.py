@@ -166,7 +166,7 @@ def try_tool(request: Request, tool_id: UUID | None = None) -> HttpResponse:
         answer = refusal(request, str(limit), code=429)
         answer.headers["Retry-After"] = str(limit.seconds)
         return answer
-    return render(request, "agents/tools/_tried.html", context)
+    return render(request, "agents/tools/_trial.html", context)
 
 
 def chosen_agent(request: Request) -> Agent | None:

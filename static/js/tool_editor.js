@@ -8,7 +8,7 @@
   // -- numbers -------------------------------------------------------------------------------
 
   const wrongLine = () => {
-    const marked = document.querySelector("#source-error [data-line]") ?? document.querySelector("#tried [data-line]");
+    const marked = document.querySelector("#source-error [data-line]") ?? document.querySelector("#trial [data-line]");
     return Number(marked?.dataset.line ?? 0);
   };
   const number = () => {
@@ -27,7 +27,7 @@
   area.addEventListener("input", number);
   area.addEventListener("scroll", follow, { passive: true });
   new ResizeObserver(follow).observe(area);
-  for (const id of ["source-error", "tried"]) {
+  for (const id of ["source-error", "trial"]) {
     const shown = document.getElementById(id);
     if (shown) new MutationObserver(number).observe(shown, { childList: true, subtree: true });
   }
