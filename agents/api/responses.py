@@ -81,7 +81,7 @@ def outcome(run: Run, options: MessageOptions, seen: int = -1) -> dict[str, Any]
     return {
         "messages": messages + asked,
         "stop_reason": stopped(now),
-        "usage": usage(now),
+        "usage": usage(now, seen),
         "error": now.error + in_a_sentence(now) if now.status == Run.Status.FAILED else None,
         "run_id": ids.numbered("run", now.pk),
     }

@@ -62,7 +62,7 @@ class Follower:
         self.agent: Agent = run.agent
         self.by_tool = speaks_by_tool(run.agent)
         self.conversion = Conversion(options, self.by_tool)
-        self.number = seen  # of the last message that was returned whole
+        self.seen = self.number = seen  # of the last message that was returned whole
         self.requests: set[str] = set()  # ids of the requests for approval that were returned
         self.returned: dict[tuple[int, int], int] = {}  # characters, by row and part
         self.ended = False
@@ -77,7 +77,7 @@ class Follower:
         items += self._messages(run)
         if run.status not in NOT_ENDED:
             self.ended = True
-            items += self._requests(run) + ending(run)
+            items += self._requests(run) + ending(run, self.seen)
         return items
 
     def _requests(self, run: Run) -> list[ApiMessage]:
@@ -155,7 +155,7 @@ def kind_of(field: str) -> str:
 # -- the end ---------------------------------------------------------------------------------------
 
 
-def ending(run: Run) -> list[ApiMessage]:
+def ending(run: Run, seen: int = -1) -> list[ApiMessage]:
     """Why the run rests, and the tokens that it used."""
     failed = {
         "message_type": "error_message",
@@ -164,16 +164,20 @@ def ending(run: Run) -> list[ApiMessage]:
         "message": run.error,
         "detail": run.error + in_a_sentence(run),
     }
-    return [*([failed] if run.status == Run.Status.FAILED else []), stopped(run), usage(run)]
+    errors = [failed] if run.status == Run.Status.FAILED else []
+    return [*errors, stopped(run), usage(run, seen)]
 
 
 def stopped(run: Run) -> ApiMessage:
     return {"message_type": "stop_reason", "stop_reason": stop_reason(run) or "end_turn"}
 
 
-def usage(run: Run) -> ApiMessage:
-    """The tokens that the endpoint reported, over all steps."""
+def usage(run: Run, seen: int = -1) -> ApiMessage:
+    """The tokens that the endpoint reported, over all steps after the message `seen`."""
     steps = run.stored_steps()
+    if seen >= 0:  # those before were reported with what was answered then
+        before = set(run.messages.filter(number__lte=seen).values_list("step_id", flat=True))
+        steps = [step for step in steps if step.pk not in before]
     prompt = sum(step.prompt_tokens or 0 for step in steps)
     completion = sum(step.completion_tokens or 0 for step in steps)
     return {

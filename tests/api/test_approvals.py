@@ -38,6 +38,8 @@ def test_all_calls_of_a_step_that_need_approval_are_asked_about_at_once(
         "assistant_message",
     ]
     assert [m["tool_call_id"] for m in answer["messages"][:2]] == [first, second]
+    assert asked["usage"]["step_count"] == answer["usage"]["step_count"] == 1
+    assert api.get(f"/runs/{request['run_id']}/usage")["step_count"] == 2
     assert "No pie." in answer["messages"][0]["tool_return"]
     assert human() == "Name: Bob\nLikes cake"
     agent = api.get(gated)
@@ -90,6 +92,7 @@ def test_a_stream_has_the_request_and_ends_and_the_next_one_has_what_came_of_it(
         "stop_reason",
         "usage_statistics",
     ]
+    assert answered[-1]["step_count"] == 1
 
 
 def test_a_block_that_asks_shows_its_request_when_the_call_is_made(
