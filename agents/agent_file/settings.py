@@ -10,7 +10,7 @@ from agents.llm.choices import check_choice
 from agents.llm.endpoints import named_endpoints
 from agents.memory.classes import CLASSES, TEMPLATES
 from agents.models import Agent, AgentTag
-from agents.models.agent_options import zones
+from agents.models.agent_options import check_compaction_settings, zones
 from agents.models.model_settings import problem
 
 from .reading import Entry, Notes, bounds, listed, longest
@@ -82,6 +82,16 @@ def settings_of_model(entry: Entry, model: Entry, notes: Notes) -> dict[str, Any
     if entry.has("response_format"):
         given["response_format"] = entry.given["response_format"]
     return checked(given, notes)
+
+
+def compaction_of(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    """How old messages are summarised; a note where that cannot be."""
+    try:
+        check_compaction_settings(given)
+    except ValidationError as error:
+        notes.add(f"How old messages are summarised was not imported: {error.messages[0]}")
+        return {}
+    return given
 
 
 def checked(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
@@ -180,6 +190,7 @@ def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
         template = ""
     size = own.get("bytes_per_token", float, None)
     return values | {
+        "compaction_settings": compaction_of(own.get("compaction_settings", dict, {}), notes),
         "model_settings": checked(own.get("model_settings", dict, {}), notes),
         "model": values["model"] if may_be_chosen(values["model"], notes) else "",
         "memory_class": memory_class,

@@ -14,6 +14,7 @@ from ninja import Query
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag
+from agents.models.agent_options import COMPACTION
 from agents.models.secrets import encrypted
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
@@ -61,7 +62,7 @@ class AgentFilters(Page):
 @router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
 def create(request: HttpRequest, data: NewAgent) -> AgentState:
     """Create an agent."""
-    check_model(settings_of(data).get("model", ""))
+    check_models(data)
     with transaction.atomic():
         agent = make(request, data)
     return agent_state(agent)
@@ -123,8 +124,8 @@ def retrieve(request: HttpRequest, agent_id: str) -> AgentState:
 def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState:
     """Change an agent. `tool_ids`, `block_ids` and `identity_ids` replace all that it has."""
     model = settings_of(data).get("model", "")
-    if model != lookups.agent(request, agent_id).model:
-        check_model(model)
+    if model != lookups.agent(request, agent_id).model or data.compaction_settings:
+        check_models(data)
     with transaction.atomic():
         agent = lookups.agent(request, agent_id)
         if data.tool_ids is not None:
@@ -212,6 +213,7 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
         "timezone": data.timezone,
+        "compaction_settings": compaction_of(data),
         "message_buffer_autoclear": data.message_buffer_autoclear,
         "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,
     }
@@ -219,6 +221,12 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
     if secrets is not None:
         settings["secrets"] = encrypted(secrets)
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def compaction_of(data: AgentSettings) -> dict[str, Any] | None:
+    """How old messages are summarised, as far as it can be chosen here; it replaces what was."""
+    given = data.compaction_settings
+    return given.model_dump(include=set(COMPACTION), exclude_none=True) if given else None
 
 
 def reflecting(data: AgentSettings, reflect_every: int | None) -> dict[str, int | None]:
@@ -233,12 +241,19 @@ def merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in (settings | changes).items() if value is not None}
 
 
-def check_model(handle: str) -> None:
+def check_models(data: AgentSettings) -> None:
+    """422 where one of the models that a request names may not be chosen."""
+    check_model(settings_of(data).get("model", ""))
+    if data.compaction_settings and data.compaction_settings.model:
+        check_model(data.compaction_settings.model, "compaction_settings")
+
+
+def check_model(handle: str, field: str = "model") -> None:
     """422 where the model may not be chosen. Call it outside of transactions: it can be slow."""
     try:
         check_choice(handle)
     except ValidationError as error:
-        raise invalid("model", error.messages[0]) from None
+        raise invalid(field, error.messages[0]) from None
 
 
 def validate(agent: Agent, changes: dict[str, Any]) -> None:

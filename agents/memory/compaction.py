@@ -12,7 +12,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from agents.llm import Endpoint, ModelCall, ModelError
+from agents.llm import Endpoint, ModelCall, ModelError, facts, resolve
 from agents.llm.rendering import Sent, dumps
 from agents.models import Agent, Compaction, Event, Message, Run
 from agents.text.excerpts import cut, sampled, shortened
@@ -48,11 +48,13 @@ def is_full(context: Context) -> bool:
     return context.tokens() > FULL * context.window
 
 
-def leaving(context: Context, *, all_but_last: bool = False, steps: bool = True) -> list[Sent]:
+def leaving(
+    context: Context, *, all_but_last: bool = False, steps: bool = True, stays: float = ROOMY
+) -> list[Sent]:
     """The oldest whole exchanges whose leaving makes the context roomy; the last never leaves.
 
-    Where there is only the last, its oldest `steps` leave, and the newest stays: a run of many
-    steps may fill a window by itself.
+    `stays` is the share of the window that may stay. Where there is only the last, its oldest
+    `steps` leave, and the newest stays: a run of many steps may fill a window by itself.
     """
     history = context.history
     later = [place for place, sent in enumerate(history) if sent.first > history[0].first]
@@ -60,7 +62,7 @@ def leaving(context: Context, *, all_but_last: bool = False, steps: bool = True)
     if steps and not begins:
         begins = [place for place in later if history[place].steps]
     size, count, place = context.size, 0, 0
-    roomy = ROOMY * context.window * context.bytes_per_token
+    roomy = stays * context.window * context.bytes_per_token
     for count in begins:
         size -= sum(sent.size for sent in history[place:count])
         place = count
@@ -76,7 +78,13 @@ def compact(
 
     RunStopped or RunLost where the run does not go on; no failure of the model stops it.
     """
-    gone = leaving(context, all_but_last=all_but_last, steps=run.internal_id is None)
+    wanted = run.agent.compaction_settings
+    gone = leaving(
+        context,
+        all_but_last=all_but_last or wanted.get("mode") == "all",
+        steps=run.internal_id is None,
+        stays=wanted.get("sliding_window_percentage", ROOMY),
+    )
     if not gone:
         return None
     run.announce("Summarising older messages")
@@ -122,6 +130,8 @@ def summarise(
     if older:
         summary = mechanical(summary, [line for chunk in older for line in chunk], longest)
     try:
+        if chosen := run.agent.compaction_settings.get("model"):
+            endpoint, model = resolve(chosen)
         for chunk in chunks:
             summary = ask(run, endpoint, model, summary, chunk, context)
     except ModelError as error:
@@ -137,12 +147,15 @@ def ask(
     earlier = f"Earlier summary:\n{summary}\n\n" if summary else ""
     request = f"{earlier}The conversation:\n" + "\n".join(lines)
     words = max(min(MOST_WORDS, context.longest_summary // 8), LEAST_WORDS)
+    prompt = run.agent.compaction_settings.get("prompt") or INSTRUCTIONS.format(words=words)
     body = {
         "model": model,
         "stream": True,
-        context.dialect.limit: max(int(ANSWER_SHARE * context.window), LEAST_ANSWER),
+        facts.dialect_of(endpoint, model).limit: max(
+            int(ANSWER_SHARE * context.window), LEAST_ANSWER
+        ),
         "messages": [
-            {"role": "system", "content": INSTRUCTIONS.format(words=words)},
+            {"role": "system", "content": prompt},
             {"role": "user", "content": request},
         ],
     }

@@ -55,6 +55,7 @@ class Context:
     options: dict[str, Any] = field(default_factory=dict)
     dialect: Dialect = STRICTEST
     offered: Sequence[str] = ()  # the tools' names
+    clip: int | None = None  # characters of a summary, at most
 
     @property
     def system(self) -> str:
@@ -103,7 +104,8 @@ class Context:
     @property
     def longest_summary(self) -> int:
         """Characters that a summary may have, so that it never fills the window."""
-        return min(LONGEST_SUMMARY, int(SUMMARY_SHARE * self.window * self.bytes_per_token))
+        most = min(LONGEST_SUMMARY, self.clip or LONGEST_SUMMARY)
+        return min(most, int(SUMMARY_SHARE * self.window * self.bytes_per_token))
 
     def tokens(self, size: int | None = None) -> int:
         """So many bytes, or all, in tokens."""
@@ -179,6 +181,7 @@ def compile_context(
         options=options_of(agent.model_settings, dialect, tools=bool(tools), demanded=demanded),
         dialect=dialect,
         offered=[tool.name for tool in offered.tools],
+        clip=agent.compaction_settings.get("clip_chars"),
     )
     if compaction:  # written when the window was larger, perhaps
         context.summary = shortened(compaction.summary, context.longest_summary)

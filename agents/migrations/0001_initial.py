@@ -29,6 +29,7 @@ class Migration(migrations.Migration):
             name='Agent',
             fields=[
                 ('model_settings', models.JSONField(blank=True, default=dict, help_text="How the model is asked. What is left empty is the endpoint's own.", validators=[agents.models.model_settings.check_model_settings])),
+                ('compaction_settings', models.JSONField(blank=True, default=dict, help_text='How old messages are summarised, as a script chose it.', validators=[agents.models.agent_options.check_compaction_settings])),
                 ('secrets', models.JSONField(default=dict, editable=False, help_text='Encrypted, by name; see secrets.py.')),
                 ('timezone', models.CharField(default='UTC', help_text='In which its searches read and show dates, such as Europe/Riga.', max_length=64, validators=[agents.models.agent_options.check_zone], verbose_name='time zone')),
                 ('message_buffer_autoclear', models.BooleanField(default=False, help_text='Once a message is answered it leaves the context; it can still be searched.', verbose_name='forgets each message')),

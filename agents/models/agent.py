@@ -97,7 +97,7 @@ class Agent(AgentOptions, PreparedRow):
         *("reflect_every", "max_steps", "context_window", "message_buffer_autoclear"),
         *("model_settings", "timezone"),
     )
-    BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding")
+    BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding", "compaction_settings")
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
     RECORDS = (
         *("id", "owner", "last_seq", "message_count", "passage_count"),

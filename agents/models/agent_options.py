@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError
@@ -15,6 +16,33 @@ def check_zone(name: str) -> None:
     """ValidationError where there is no such time zone."""
     if name not in zones():
         raise ValidationError(f"There is no time zone '{name[:50]}'; one is 'Europe/Riga'.")
+
+
+def check_compaction_settings(settings: Any) -> None:
+    """ValidationError, in a sentence, where a setting is unknown or cannot have its value."""
+    if not isinstance(settings, dict):
+        raise ValidationError("Compaction settings must be a JSON object.")
+    for name, value in settings.items():
+        least, most = COMPACTION_BOUNDS.get(name, (0, 0))
+        kind = COMPACTION.get(name)
+        fits = kind and type(value) in kind and (not most or least <= value <= most)
+        if not fits or (isinstance(value, str) and len(value) > LONGEST_PROMPT):
+            bounds = f"; it can be {least:,} to {most:,}" if most else ""
+            raise ValidationError(f"The compaction setting {name[:50]} cannot be so{bounds}.")
+    if settings.get("mode", "all") not in MODES:
+        raise ValidationError(f"The mode of compaction must be one of: {', '.join(MODES)}.")
+
+
+COMPACTION: dict[str, tuple[type, ...]] = {
+    "model": (str,),
+    "prompt": (str,),
+    "mode": (str,),
+    "clip_chars": (int,),
+    "sliding_window_percentage": (int, float),
+}
+COMPACTION_BOUNDS = {"clip_chars": (1, 1_000_000), "sliding_window_percentage": (0.05, 0.7)}
+MODES = ("all", "sliding_window")
+LONGEST_PROMPT = 20_000  # characters
 
 
 @cache
@@ -31,6 +59,12 @@ class AgentOptions(models.Model):
         blank=True,
         validators=[check_model_settings],
         help_text="How the model is asked. What is left empty is the endpoint's own.",
+    )
+    compaction_settings = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[check_compaction_settings],
+        help_text="How old messages are summarised, as a script chose it.",
     )
     secrets = models.JSONField(
         default=dict, editable=False, help_text="Encrypted, by name; see secrets.py."

@@ -266,3 +266,30 @@ def test_a_tool_call_is_part_of_the_transcript_that_is_summarised(agent: Agent) 
         'Agent called core_memory_append: {"label": "human"}',
         "Tool returned: Done.",
     ]
+
+
+def test_a_script_says_how_old_messages_are_summarised(
+    small: Agent, model: FakeOpenAI, ask: Ask
+) -> None:
+    model.models.append("small-model")
+    wanted = {"prompt": "Rhyme.", "model": "openai/small-model", "clip_chars": 40, "mode": "all"}
+    small.configure(compaction_settings=wanted)
+    talk(small, 26)
+    model.script(text("A summary that is far longer than forty characters."), text("Hello."))
+    ask("Hi")
+    summarising, answering = model.requests[-2:]
+    assert (summarising["model"], summarising["messages"][0]["content"]) == (
+        "small-model",
+        "Rhyme.",
+    )
+    assert answering["model"] != "small-model"
+    assert len(Compaction.objects.get().summary) <= 40
+    assert [each["content"] for each in answering["messages"][1:]] == ["Hi"], "all others left"
+
+
+def test_as_much_of_the_window_stays_as_a_script_says(small: Agent) -> None:
+    talk(small, 26)
+    context = compile_context(small.first_conversation)
+    assert (
+        len(leaving(context, stays=0.1)) > len(leaving(context)) > len(leaving(context, stays=0.7))
+    )

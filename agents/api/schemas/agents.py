@@ -61,6 +61,20 @@ class OfLetta(BaseModel):
     folder_ids: Annotated[Any, Refused(NO_FILES)] = None
 
 
+class CompactionSettings(BaseModel):
+    """How old messages are summarised when they leave the context."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model: Short | None = None
+    prompt: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    mode: Literal["all", "sliding_window"] | None = None
+    clip_chars: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    sliding_window_percentage: Annotated[float, Field(ge=0.05, le=0.7)] | None = None
+    prompt_acknowledgement: Annotated[Any, Unused("the prompt is sent as it is")] = None
+    model_settings: Annotated[Any, Unused("a summary is asked for as the endpoint has it")] = None
+
+
 class AgentSettings(OfLetta, OlderSettings):
     """What a new agent and a change can set."""
 
@@ -80,6 +94,7 @@ class AgentSettings(OfLetta, OlderSettings):
     embedding_config: EmbeddingConfig | None = None
     message_buffer_autoclear: bool | None = None
     model_settings: ModelSettings | None = None
+    compaction_settings: CompactionSettings | None = None
     timezone: Short | None = None
     enable_sleeptime: bool | None = None
     secrets: Secrets | None = None
@@ -149,6 +164,7 @@ class AgentState(State):
     secrets: list[Json] = []
     message_buffer_autoclear: bool = False
     context_window_limit: int | None = Field(validation_alias="context_window")
+    compaction_settings: Json
     timezone: str = "UTC"
     enable_sleeptime: bool = False
     last_run_completion: Moment | None = None
