@@ -224,6 +224,7 @@ PROCRASTINATE_WORKER_DEFAULTS = {
 
 # -- Limits a person -----------------------------------------------------------------------------
 
+TITLE_MODEL = env.str("MEMORYWEB_TITLE_MODEL", default="")  # gives conversations their titles
 QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait for one agent
 AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
 CONVERSATIONS_LIMIT = env.int("MEMORYWEB_CONVERSATIONS_LIMIT", default=1_000)  # of one agent

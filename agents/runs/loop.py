@@ -17,6 +17,7 @@ from agents.llm.windows import window_of
 from agents.memory import sent_requests
 from agents.memory.compaction import compact, is_full, summarise_again, too_large
 from agents.memory.context import Context, compile_context
+from agents.memory.titles import title_by_model
 from agents.models import Approval, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
@@ -69,6 +70,7 @@ def run_agent(run_id: int) -> None:
         run.refresh_from_db()
         recover_interrupted(work, words)
         fail(work, words)
+    title_by_model(run)
 
 
 def take_steps(work: Work) -> None:

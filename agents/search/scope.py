@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+from uuid import UUID
 
 from django.db import connection, models
 
@@ -15,6 +16,16 @@ from agents.models.message import spoken_text
 from agents.models.searchable import message_owner, passage_owner, tag_term
 
 from .index import fts
+
+
+class Line(NamedTuple):
+    """A message as a neighbour of others: when it was said, in seconds, and where."""
+
+    number: int
+    key: int
+    seconds: float
+    conversation: UUID
+
 
 Conjunction = Sequence[Sequence[str]]  # terms: any of each, and all of these
 SEARCHED = (Message.Status.COMPLETE, Message.Status.STOPPED)
@@ -168,10 +179,12 @@ class Passages(Scope):
 
 @dataclass(frozen=True)
 class Messages(Scope):
-    """Recall memory: what was said in these roles, but for the run `but`."""
+    """Recall memory: what was said in these roles, but for the run `but`; in one conversation, if
+    one is named."""
 
     roles: tuple[str, ...] = ("system", "user", "assistant")
     but: int | None = None
+    conversation: UUID | None = None
 
     model = Message
     order = "number"
@@ -188,34 +201,43 @@ class Messages(Scope):
         if self.but is not None:
             where.append("(r.run_id IS NULL OR r.run_id <> %s)")
             parameters.append(self.but)
+        if self.conversation is not None:
+            where.append("r.conversation_id = %s")
+            field = Message.conversation.field
+            parameters.append(field.get_db_prep_value(self.conversation, connection))
         return where, parameters
 
     def holds(self, row: Message) -> bool:
         fits = row.role in self.roles and row.status in SEARCHED
-        return fits and super().holds(row) and (self.but is None or row.run_id != self.but)
+        here = self.conversation in (None, row.conversation_id)
+        told = self.but is None or row.run_id != self.but
+        return fits and here and told and super().holds(row)
 
     def neighbours(self, keys: Sequence[int], count: int) -> dict[int, dict[int, int]]:
         hits = Message.objects.filter(agent=self.agent, pk__in=list(keys)).order_by()
-        places = list(hits.values_list("number", "pk", "created_at"))
+        places = list(hits.values_list("number", "pk", "created_at", "conversation"))
         apart = range(-NUMBERS_APART, NUMBERS_APART + 1)
         lines = self._lines(sorted({number + each for number, *_ in places for each in apart}))
-        numbers = [number for number, *_ in lines]
+        by_conversation: dict[UUID, list[Line]] = {}
+        for line in lines:
+            by_conversation.setdefault(line.conversation, []).append(line)
         neighbours: dict[int, dict[int, int]] = {}
-        for number, hit, when in places:
+        for number, hit, when, conversation in places:
+            lines = by_conversation.get(conversation, [])
+            numbers = [line.number for line in lines]
             at = bisect_left(numbers, number)
             after = at + (numbers[at : at + 1] == [number])
             neighbours[hit] = {
                 key: distance
                 for side in (lines[max(0, at - count) : at][::-1], lines[after : after + count])
-                for distance, (other, key, seconds) in enumerate(side, 1)
+                for distance, (other, key, seconds, _) in enumerate(side, 1)
                 if abs(other - number) <= NUMBERS_APART
                 and abs(seconds - when.timestamp()) <= TOGETHER
             }
         return neighbours
 
-    def _lines(self, numbers: Sequence[int]) -> list[tuple[int, int, float]]:
-        """Number, key and time, in seconds, of the messages in the scope that have these numbers
-        and any words."""
+    def _lines(self, numbers: Sequence[int]) -> list[Line]:
+        """The messages in the scope that have these numbers and any words."""
         if not numbers:
             return []
         where, parameters = self.conditions()
@@ -224,14 +246,14 @@ class Messages(Scope):
             seconds, bare = "CAST(strftime('%%s', r.created_at) AS INTEGER)", BARE_CHARACTERS
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT r.number, r.id, {seconds} FROM {self.table} r WHERE r.agent_id = %s"
-                f" AND r.number IN ({', '.join(['%s'] * len(numbers))})"
+                f"SELECT r.number, r.id, {seconds}, r.conversation_id FROM {self.table} r"
+                f" WHERE r.agent_id = %s AND r.number IN ({', '.join(['%s'] * len(numbers))})"
                 f" AND length(r.search) > %s{''.join(f' AND {each}' for each in where)}"
                 " ORDER BY r.number",
                 [self.agent_key, *numbers, bare, *parameters],
             )
-            lines: list[tuple[int, int, float]] = cursor.fetchall()
-            return lines
+            rows = cursor.fetchall()
+        return [Line(number, key, when, UUID(str(where))) for number, key, when, where in rows]
 
     @staticmethod
     def text_of(*fields: Any) -> str:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from agents.memory.classes import ChatMemory
-from agents.models import Agent, Message
+from agents.models import Agent, Conversation, Message
 from agents.tools import ToolError, results
 from tests.support.searching import Call, texts
 from tests.support.stored import of
@@ -118,3 +118,14 @@ def test_a_moment_without_a_zone_is_utc() -> None:
     assert results.parsed_date("2024-01-31T10:00", "x") == datetime(2024, 1, 31, 10, tzinfo=UTC)
     with pytest.raises(ToolError):
         results.parsed_date("31.1.2024", "x")
+
+
+def test_what_was_said_around_a_hit_is_of_its_own_conversation(agent: Agent, call: Call) -> None:
+    other = Conversation.create(agent)
+    said(agent, "Where did you put the key?")
+    number = agent.record(messages=1)
+    words = {"role": "user", "content": "Something else"}
+    Message.objects.create(agent=agent, conversation=other, number=number, **words)
+    said(agent, "Under the blue pot.", role="assistant")
+    (hit,) = json.loads(call("conversation_search", query="pot"))["results"]
+    assert hit["before"]["text"] == "Where did you put the key?"
