@@ -68,7 +68,12 @@ class Stage:
         eventually(lambda: kind in self.server.kinds_after(self.agent, self.since))
 
     def configure(self, **changes: str | int) -> None:
-        form: dict[str, str | int] = {"name": "Tutor", "model": "", "max_steps": 50}
+        form: dict[str, str | int] = {
+            "name": "Tutor",
+            "model": "",
+            "max_steps": 50,
+            "timezone": "UTC",
+        }
         assert self.server.post(f"{self.path}/settings/", **form | changes).status == 302
 
 

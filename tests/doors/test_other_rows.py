@@ -217,7 +217,12 @@ def rename(door: str, client: Any, agent: Agent, name: str) -> int:
     if door == "api":
         return sent(client, "patch", f"/agents/agent-{agent.pk}", {"name": name})
     asked = at("agent_settings", agent) if door == "page" else address(agent)
-    form = {"name": name, "system_prompt": agent.system_prompt, "max_steps": "50"}
+    form = {
+        "name": name,
+        "system_prompt": agent.system_prompt,
+        "max_steps": "50",
+        "timezone": "UTC",
+    }
     return int(client.post(asked, form | {"tools": agent.tools}).status_code)
 
 

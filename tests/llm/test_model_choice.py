@@ -40,7 +40,7 @@ def test_a_model_that_no_endpoint_lists_is_refused_by_every_door(
         assert "model" in told["detail"][0]["msg"]
     form = {"name": "New", "memory_class": "ChatMemory", "system_prompt": "x", "model": handle}
     form |= {"blocks-TOTAL_FORMS": "0", "blocks-INITIAL_FORMS": "0"}
-    settings_form = {"name": "Tutor", "max_steps": "50", "model": handle}
+    settings_form = {"name": "Tutor", "max_steps": "50", "timezone": "UTC", "model": handle}
     for address in (reverse("agent_new"), reverse("agent_settings", args=[agent.pk])):
         page = web.post(address, form | settings_form)
         assert page.status_code == 422
@@ -72,7 +72,7 @@ def test_a_model_that_was_chosen_before_may_stay(
     listing: FakeOpenAI, agent: Agent, web: Client
 ) -> None:
     agent.configure(model="gone-since")
-    form = {"name": "Renamed", "max_steps": "50", "model": "gone-since"}
+    form = {"name": "Renamed", "max_steps": "50", "timezone": "UTC", "model": "gone-since"}
     assert web.post(reverse("agent_settings", args=[agent.pk]), form).status_code == 302
     Api(agent.owner).patch(f"/agents/agent-{agent.pk}", {"model": "gone-since", "name": "Again"})
     agent.refresh_from_db()
@@ -84,7 +84,7 @@ def test_an_endpoint_that_does_not_say_which_models_it_has_lets_none_be_chosen(
 ) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:1/v1"
     model_lists.forget()
-    form = {"name": "Tutor", "max_steps": "50", "model": "some-model"}
+    form = {"name": "Tutor", "max_steps": "50", "timezone": "UTC", "model": "some-model"}
     page = web.post(reverse("agent_settings", args=[agent.pk]), form)
     assert page.status_code == 422
     assert "127.0.0.1:1" in page.content.decode()
@@ -94,5 +94,5 @@ def test_without_accounts_any_name_may_be_tried(
     listing: FakeOpenAI, own: Agent, client: Client, settings: Settings
 ) -> None:
     settings.ACCOUNTS = False
-    form = {"name": "Own", "max_steps": "50", "model": "gpt-9"}
+    form = {"name": "Own", "max_steps": "50", "timezone": "UTC", "model": "gpt-9"}
     assert client.post(reverse("agent_settings", args=[own.pk]), form).status_code == 302

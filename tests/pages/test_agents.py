@@ -152,7 +152,7 @@ def roll_dice(sides: int) -> str:
     """
     return "4"
 '''
-AGENT = {"name": "Tutor", "model": "", "system_prompt": "x", "max_steps": "50"}
+AGENT = {"name": "Tutor", "model": "", "system_prompt": "x", "max_steps": "50", "timezone": "UTC"}
 
 
 def configure(client: Client, agent: Agent, **changes: Any) -> Any:

@@ -281,7 +281,13 @@ def test_pages_show_and_set_rules_and_leave_those_by_return(flipper: Agent, web:
     widget = fields["tool_rules"].subwidgets[0].data["rows"]
     rows = {part: [row.get(part, "") for row in widget] for part in widget[0]}
     given = {f"tool_rules-{part}": column for part, column in rows.items()}
-    more = {"name": "Tutor", "max_steps": 50, "tools": flipper.tools, "system_prompt": "x"}
+    more = {
+        "name": "Tutor",
+        "max_steps": 50,
+        "timezone": "UTC",
+        "tools": flipper.tools,
+        "system_prompt": "x",
+    }
     assert web.post(settings_page, given | more).status_code == 302
     flipper.refresh_from_db()
     assert flipper.tool_rules == kept
