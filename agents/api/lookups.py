@@ -118,6 +118,12 @@ def passage(agent: Agent, key: str) -> Passage:
     return find(rows, "passage", ids.key_of("passage", key), text=key)
 
 
+def messages(request: HttpRequest) -> QuerySet[Message]:
+    """What was said to and by all agents, but in runs that are no part of a conversation."""
+    own = Message.objects.filter(agent__owner=person(request), agent__deleted_at=None)
+    return own.filter(internal=False).select_related("agent").defer("extra")
+
+
 def message(agent: Agent, key: str) -> Message:
     rows = Message.objects.filter(agent=agent)
     return find(rows, "message", ids.key_of("message", key), text=key)

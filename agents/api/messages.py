@@ -1,4 +1,4 @@
-"""Messages: sent, listed, searched and changed; runs cancelled, an agent's messages reset."""
+"""Messages: sent, listed and changed; runs cancelled, an agent's messages reset."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ from .list_messages import MessagePage, page_of_messages
 from .messages_out import convert
 from .responses import stream, whole
 from .schemas.agents import AgentState
-from .schemas.fields import Json
 from .schemas.messages import (
     CancelRuns,
     MessageChange,
     MessageOptions,
-    MessageSearch,
     MessageState,
     ResetMessages,
     Response,
     SendMessages,
 )
 from .schemas.runs import RunState
-from .searching import flat, search_messages
 from .sending import start_run
 from .stopping import cancel_runs
 
@@ -106,26 +103,6 @@ def index(request: HttpRequest, agent_id: str, page: Query[MessagePage]) -> Http
     named = page.conversation_id
     conversation = lookups.conversation(request, named, agent_id) if named else None
     return json_response(page_of_messages(agent, page, conversation))
-
-
-@router.post("/messages/search", auth=READ, response=list[Json], operation_id="search_all_messages")
-def search(request: HttpRequest, data: MessageSearch) -> HttpResponse:
-    """The messages that match best, by words and, if an embedding model is set, by meaning."""
-    return json_response([flat(result) for result in search_messages(request, data)])
-
-
-@router.post(
-    "/agents/messages/search", auth=READ, response=list[Json], operation_id="search_messages"
-)
-def search_older(request: HttpRequest, data: MessageSearch) -> HttpResponse:
-    """The same, in the form of older SDKs."""
-    results = search_messages(request, data)
-    return json_response(
-        [
-            {"message": each.message, "embedded_text": each.text, "rrf_score": each.score or 0.0}
-            for each in results
-        ]
-    )
 
 
 # -- changing --------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,9 +20,10 @@ from .json_router import JsonRouter, json_response
 from .messages_out import convert
 from .responses import stream
 from .run_stream import WHOLE, usage
-from .schemas.fields import Many, Short
+from .schemas.fields import Json, Many, Short
 from .schemas.messages import MessageOptions, MessageState, Usage
 from .schemas.runs import RUN_STATUSES, FollowRun, RetryRun, RunState, StepState
+from .spans import MOST_SPANS, spans_of
 from .ways_on import ways_on
 
 router = JsonRouter(tags=["runs"])
@@ -128,6 +129,18 @@ def steps_of_run(request: HttpRequest, run_id: str, page: Query[Page]) -> list[S
     return part_of(
         ordered(request, run.step_list), page, lambda step: ids.numbered("step", step.pk)
     )
+
+
+@router.get(
+    "/runs/{run_id}/trace", auth=READ, response=list[Json], operation_id="retrieve_run_trace"
+)
+def trace_of_run(
+    request: HttpRequest,
+    run_id: str,
+    limit: Annotated[int, Query(ge=1, le=MOST_SPANS)] = MOST_SPANS,
+) -> list[dict[str, Any]]:
+    """What happened when in a run, as spans: the run, its steps, their tool calls."""
+    return spans_of(lookups.run(request, run_id))[:limit]
 
 
 @router.get("/runs/{run_id}/usage", auth=READ, response=Usage, operation_id="retrieve_run_usage")

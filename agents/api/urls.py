@@ -17,14 +17,17 @@ from pydantic import TypeAdapter
 from . import (
     agent_files,
     agents,
+    all_messages,
     blocks,
     catalogue,
+    contexts,
     conversations,
     errors,
     identities,
     messages,
     passages,
     runs,
+    searching,
     steps,
     tool_runs,
     tools,
@@ -89,7 +92,7 @@ api = Api(
 )
 for module in (
     *(agents, agent_files, blocks, tools, tool_runs, messages, conversations),
-    *(passages, runs, steps, identities, catalogue),
+    *(searching, all_messages, contexts, passages, runs, steps, identities, catalogue),
 ):
     api.add_router("", module.router)
 errors.handle(api)

@@ -1,4 +1,4 @@
-"""Across agents: in which of a person's agents a query's words were said at all.
+"""Across agents: in which of a person's agents a query's words were said or stored at all.
 
 Search itself knows one agent at a time. Of each word the newest rows are looked at, by one query
 over all of the person's agents; an agent counts by the words it has, the rare ones more.
@@ -14,25 +14,24 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import QuerySet
 
-from agents.models import Agent, Message
+from agents.models import Agent
 from agents.models.message import storable
 from agents.text.terms import Forms, query_terms
 
 from .index import fts
 from .postings import MOST_READ
-from .scope import Messages, matching
+from .scope import Messages, Scope, matching
 
-TABLE = Message._meta.db_table
 OWN = "SELECT id FROM agents_agent WHERE owner_id = %s AND deleted_at IS NULL"
 
 
-def agents_with(user: User, query: str, count: int) -> list[Agent]:
+def agents_with(user: User, query: str, count: int, of: type[Scope] = Messages) -> list[Agent]:
     """The person's agents in which the query is to be looked for: those with most of its words (of
-    no query, those spoken to last), then those changed last, as meaning needs no word."""
+    no query, those with the newest rows), then those changed last, as meaning needs no word."""
     visible = Agent.objects.visible_to(user)
     weights: dict[Any, float] = defaultdict(float)
     words = query_terms(storable(query)).words
-    for holders in agents_by_word(user, words) if words else [newest_in(visible, count)]:
+    for holders in agents_by_word(user, words, of) if words else [newest_in(visible, count, of)]:
         for agent in set(holders):
             weights[agent] += 1 / len(holders)
     best = sorted(weights, key=lambda agent: -weights[agent])[:count]
@@ -41,24 +40,31 @@ def agents_with(user: User, query: str, count: int) -> list[Agent]:
     return [*agents.values(), *rest]
 
 
-def newest_in(agents: QuerySet[Agent], count: int) -> list[Any]:
-    """The agents of the newest messages."""
-    newest = Message.objects.filter(agent__in=agents, role__in=Messages.roles).order_by("-pk")
+def newest_in(agents: QuerySet[Agent], count: int, of: type[Scope]) -> list[Any]:
+    """The agents of the newest rows."""
+    among = {"role__in": roles} if (roles := roles_of(of)) else {}
+    newest = of.model._default_manager.filter(agent__in=agents, **among).order_by("-pk")
     return list(newest.values_list("agent", flat=True)[:count])
 
 
-def agents_by_word(user: User, words: list[Forms]) -> list[list[Any]]:
-    """Of each word that was said, the agents of the newest messages that have it."""
-    roles = Messages.roles
+def roles_of(of: type[Scope]) -> tuple[str, ...]:
+    """The roles whose messages are searched; none of rows that have no role."""
+    return Messages.roles if issubclass(of, Messages) else ()
+
+
+def agents_by_word(user: User, words: list[Forms], of: type[Scope]) -> list[list[Any]]:
+    """Of each word that there is, the agents of the newest rows that have it."""
+    roles, table = roles_of(of), of.model._meta.db_table
     if connection.vendor == "sqlite":
-        name = fts(TABLE)
-        source = f"{name} CROSS JOIN {TABLE} r ON r.id = {name}.rowid"
+        name = fts(table)
+        source = f"{name} CROSS JOIN {table} r ON r.id = {name}.rowid"
         holds, newest = f"{name} MATCH %s", f"{name}.rowid"
     else:
-        source, holds, newest = f"{TABLE} r", "r.search @@ %s::tsquery", "r.id"
+        source, holds, newest = f"{table} r", "r.search @@ %s::tsquery", "r.id"
+    said = f" AND r.role IN ({', '.join(['%s'] * len(roles))})" if roles else ""
     one = (
         f"SELECT * FROM (SELECT %s, r.agent_id FROM {source} WHERE {holds}"
-        f" AND r.agent_id IN ({OWN}) AND r.role IN ({', '.join(['%s'] * len(roles))})"
+        f" AND r.agent_id IN ({OWN}){said}"
         f" ORDER BY {newest} DESC LIMIT %s) AS newest"
     )
     parameters: list[Any] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agents.llm.embeddings import embedding_model
 from agents.models import Message, ToolCall
@@ -16,6 +16,7 @@ from .scope import Scope
 
 LISTED = 50  # of either list
 WORDS, MEANING = 0.4, 0.6  # what the best by words and the best by meaning weigh
+Mode = Literal["hybrid", "fts", "vector"]
 SEARCHES = ("archival_memory_search", "conversation_search")
 
 
@@ -30,16 +31,18 @@ class SearchResult:
     semantic: bool | None = None
 
 
-def search(scope: Scope, query: str, count: int) -> SearchResult:
-    """The best `count` rows of the scope; with an empty query the newest."""
+def search(scope: Scope, query: str, count: int, mode: Mode = "hybrid") -> SearchResult:
+    """The best `count` rows of the scope, by words ("fts"), by meaning ("vector") or by both; with
+    an empty query the newest."""
     query = storable(query).strip()
     if not query:
         keys: list[int] = scope.newest(2 * count)
         scores: dict[int, float] = {}
         used = None
     else:
-        by_words = lexical.rank(scope, query, max(LISTED, count), count)
-        by_meaning = semantic.nearest(scope, query, max(LISTED, count))
+        listed = max(LISTED, count)
+        by_words = [] if mode == "vector" else lexical.rank(scope, query, listed, count)
+        by_meaning = None if mode == "fts" else semantic.nearest(scope, query, listed)
         scores = dict(by_words) if by_meaning is None else fused(by_words, by_meaning)
         keys = sorted(scores, key=lambda key: (-scores[key], -key))
         used = None if embedding_model() is None else by_meaning is not None

@@ -193,6 +193,10 @@ class Messages(Scope):
     def owner(self) -> Sequence[str]:
         return [message_owner(role, self.agent.pk.hex) for role in self.roles]
 
+    @property
+    def narrow(self) -> bool:
+        return super().narrow or self.conversation is not None
+
     def conditions(self) -> tuple[list[str], list[Any]]:
         where, parameters = super().conditions()
         for column, allowed in (("role", self.roles), ("status", SEARCHED)):

@@ -29,7 +29,6 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
             "POST /archives/",
             "POST /archives/{id}/passages",
             "PATCH /agents/{id}/archives/attach/{id}",
-            "POST /passages/search",
         ),
         "each agent's own archival memory; blocks can be shared",
     ),
@@ -51,7 +50,7 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
     ),
     (
         "jobs and batches",
-        ("GET /jobs/", "GET /jobs/active", "GET /messages/batches", "POST /messages/batches"),
+        ("GET /jobs/", "GET /jobs/active", "POST /messages/batches"),
         "runs: `messages.create_async`, then `runs.retrieve`",
     ),
     (
@@ -81,14 +80,9 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         "tokens with scopes, made in the page under *API*",
     ),
     (
-        "the context window's overview",
-        ("GET /agents/{id}/context", "POST /agents/{id}/messages/preview-raw-payload"),
+        "what would be sent, before it is",
+        ("POST /agents/{id}/messages/preview-raw-payload",),
         "the page's *Context* tab; `steps.trace.retrieve` for what was sent",
-    ),
-    (
-        "summarising and recompiling by hand",
-        ("POST /agents/{id}/summarize", "POST /agents/{id}/recompile"),
-        "*Compact now* in the page; core memory is compiled anew for each step",
     ),
     (
         "searching agents",
@@ -96,9 +90,9 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         "the filters of `agents.list`",
     ),
     (
-        "feedback, a run's trace, one message by its id",
-        ("PATCH /steps/{id}/feedback", "GET /runs/{id}/trace", "GET /messages/{id}"),
-        "`steps.trace.retrieve`; `agents.messages.list`",
+        "feedback on a step",
+        ("PATCH /steps/{id}/feedback",),
+        "nothing",
     ),
     ("voice", ("POST /voice-beta/{id}/chat/completions",), "nothing"),
 ]

@@ -24,6 +24,7 @@ DEFAULT = (
     "tests.api.test_conversations::"
     "test_messages_are_streamed_or_answered_whole_and_listed_by_conversation"
 )
+ACROSS = "tests.api.test_across_agents::"
 MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
 
 ACTS = {
@@ -95,5 +96,14 @@ ACTS = {
     ),
     r"POST \S+/messages(/\w+)? (streaming|stream_tokens|include_pings|background)": STREAMED,
     r"POST /messages/search (query|agent_id|limit|start_date|end_date)": REST,
+    r"POST /messages/search (conversation_id|search_mode)": (
+        f"{ACROSS}test_messages_of_one_conversation_are_listed_and_searched"
+    ),
+    r"GET /messages/ include_return_message_types": (
+        f"{ACROSS}test_messages_of_all_agents_are_one_list_the_newest_first"
+    ),
+    r"POST /passages/search \w+": (
+        f"{ACROSS}test_passages_of_all_agents_are_searched_by_words_tags_and_time"
+    ),
     r"POST /runs/\{id\}/stream (starting_after|include_pings)": GONE_ON,
 }

@@ -19,6 +19,7 @@ MOST_MESSAGES = 1000
 Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
 Description = Annotated[str, StringConstraints(max_length=10_000)]
 Window = Annotated[int, Field(ge=1000, le=10_000_000)]
+BY_AGENT = Refused("how its conversations are compacted is set at the agent")
 OF_AGENT = Refused("Model settings belong to the agent here; set them there")
 
 
@@ -99,9 +100,7 @@ class Compact(BaseModel):
 
     agent_id: Short | None = None
     conversation_id: Short | None = None
-    compaction_settings: Annotated[
-        Json | None, Refused("How a conversation is compacted cannot be set")
-    ] = None
+    compaction_settings: Annotated[Json | None, BY_AGENT] = None
 
 
 class Compacted(BaseModel):

@@ -18,6 +18,7 @@ from pydantic import (
 
 from agents.api.notes import Refused, TextParts, Unused
 from agents.outgoing import OutgoingError, check_url
+from agents.search.hybrid import Mode
 
 from .fields import Ids, Json, Many, Short
 from .model_settings import BY_EFFORT, NO_LOGPROBS
@@ -245,10 +246,13 @@ class ResetMessages(BaseModel):
 
 
 class MessageSearch(BaseModel):
-    """What to search for in messages; those of all agents unless one is named."""
+    """What to search for in messages; those of all agents unless an agent or a
+    conversation is named."""
 
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
     agent_id: Short | None = None
+    conversation_id: Short | None = None
+    search_mode: Mode = "hybrid"
     limit: Annotated[int, Field(ge=1, le=100)] = 50
     start_date: datetime | None = None
     end_date: datetime | None = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from .fields import ArchiveId, Json, MaybeUserId, Moment, PassageId, State, Tags
+from .fields import ArchiveId, Json, Many, MaybeUserId, Moment, PassageId, Short, State, Tags
 
 
 class NewPassage(BaseModel):
@@ -58,3 +58,24 @@ class PassageResults(BaseModel):
 
     results: list[PassageResult]
     count: int
+
+
+class PassageSearchOfAll(BaseModel):
+    """What to search for in passages; those of all agents unless one is named."""
+
+    query: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    agent_id: Short | None = None
+    archive_id: Short | None = None
+    tags: Many | None = None
+    tag_match_mode: Literal["any", "all"] = "any"
+    start_date: datetime | None = None
+    end_date: datetime | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
+
+
+class FoundPassage(State):
+    """A passage that a search over agents found, with how well it matches."""
+
+    passage: PassageState
+    score: float
+    metadata: Json = {}
