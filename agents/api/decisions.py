@@ -22,6 +22,7 @@ from .schemas.messages import (
     ToolReturned,
     shown_options,
 )
+from .skills import listed_skills
 
 Status = Approval.Status
 ByCall = dict[str, Decision]
@@ -51,9 +52,11 @@ def decide(request: HttpRequest, conversation: Conversation, data: SendMessages)
         run.request_config = shown_options(data)
         if data.client_tools is not None:
             run.client_tools = [each.model_dump() for each in data.client_tools]
+        if data.client_skills is not None:
+            run.skills = listed_skills(data.client_skills)
         if data.callback_url is not None:
             run.callback_url = data.callback_url
-        run.save(update_fields=["request_config", "client_tools", "callback_url"])
+        run.save(update_fields=["request_config", "client_tools", "skills", "callback_url"])
         answers = [(each, decisions[each.tool_call_id]) for each in pending]
         try:
             Approval.decide_all(answers, by=lookups.person(request))

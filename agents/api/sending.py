@@ -19,6 +19,7 @@ from .errors import Refused, conflict, invalid
 from .messages_out import pending_request
 from .schemas.fields import Json
 from .schemas.messages import NewMessage, SendMessages, shown_options
+from .skills import listed_skills
 
 ANSWERING = ("approval", "tool_return")  # types of messages that answer a waiting call
 
@@ -79,6 +80,7 @@ def overridden(data: SendMessages) -> dict[str, str]:
         except ValidationError as error:
             raise invalid("override_model", error.messages[0]) from None
     given = {"override_model": data.override_model, "override_system": data.override_system}
+    given["skills"] = listed_skills(data.client_skills)
     return {name: value for name, value in given.items() if value}
 
 

@@ -58,7 +58,7 @@ def copied_runs(new: Conversation, keys: Iterable[int | None]) -> dict[int, Run]
 
     def change(row: Run) -> None:
         row.conversation, row.key = new, f"fork-{uuid4().hex}"
-        row.client_tools = []
+        row.client_tools, row.skills = [], ""
 
     return copies(runs, change)
 

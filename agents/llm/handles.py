@@ -1,8 +1,9 @@
 """Handles: which endpoint and which of its models answers for an agent.
 
 A handle is a model's name at the default endpoint (`gpt-4o-mini`) or `endpoint/model`
-(`openai/gpt-4o-mini`), as `/v1/models` lists them. An empty handle and `letta/letta-free`, which
-Letta's examples use, mean the default model; any other that leads nowhere is an error.
+(`openai/gpt-4o-mini`), as `/v1/models` lists them. An empty handle, `letta/letta-free`, which
+Letta's examples use, and `letta/auto`, by which its programs leave the choice to the server, mean
+the default model; any other that leads nowhere is an error.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from .model_lists import known_models, models_of
 
 OPENAI_MODEL = "gpt-4o-mini"
 DEMO_MODEL = "memoryweb-demo"
-USUAL = ("", "letta/letta-free")  # handles of the default model
+AUTO = ("letta/auto", "letta/auto-fast", "letta/auto-chat", "letta/auto-memory")
+USUAL = ("", "letta/letta-free", *AUTO)  # handles of the default model
 
 
 def resolve(handle: str, *, ask: bool = True) -> tuple[Endpoint, str]:

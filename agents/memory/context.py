@@ -127,14 +127,14 @@ def core_memory(agent: Agent, blocks: list[Block]) -> str:
     return compile_blocks(blocks, template, agent.owner_id)
 
 
-def memory_fields(agent: Agent) -> dict[str, Any]:
+def memory_fields(agent: Agent, skills: str) -> dict[str, Any]:
     """Fields of a `Context`: the prompt, core memory, and what that was compiled of."""
     blocks = agent.core_memory()
     texts = texts_of(blocks, agent.owner_id)
     template = template_of(agent.prompt_template, agent.memory_class)
     compiled = compile_texts(texts, template)
     return {
-        "prompt": agent.system_prompt,
+        "prompt": "\n\n".join(filter(None, [agent.system_prompt, skills])),
         "core_memory": compiled,
         "blocks": blocks,
         "block_texts": texts,
@@ -152,6 +152,7 @@ def compile_context(
     at_most: int | None = None,
     asks: bool = False,
     system: str = "",
+    skills: str = "",
 ) -> Context:
     """What the agent's model would be sent now in a conversation.
 
@@ -159,7 +160,8 @@ def compile_context(
     endpoint was found to take; `internal` a run whose messages are not part of the conversation (a
     reflection); `offered` the tools it may call, if not all; `heartbeat` whether it can ask for
     one, if not as its tools have it; `dialect` the form its endpoint takes; `asks`: it is sent now;
-    `system` stands in for prompt, core memory and metadata.
+    `system` stands in for prompt, skills, core memory and metadata; `skills` is a list of those of
+    the script that sent the message.
     """
     agent = conversation.agent
     counts = agent.message_count, agent.passage_count
@@ -170,7 +172,7 @@ def compile_context(
     window = conversation.context_window or agent.context_window or window or DEFAULT
     demanded = bool(tools and offered.bound and dialect.tool_choice)
     context = Context(
-        **({"prompt": system, "core_memory": ""} if system else memory_fields(agent)),
+        **({"prompt": system, "core_memory": ""} if system else memory_fields(agent, skills)),
         metadata="" if system else metadata(METADATA, *counts),
         summary="",
         tools=dumps(tools) if tools else "",

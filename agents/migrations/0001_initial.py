@@ -297,6 +297,7 @@ class Migration(migrations.Migration):
                 ('callback_error', models.TextField(blank=True, editable=False)),
                 ('override_model', models.CharField(blank=True, editable=False, help_text="Answers instead of the agent's.", max_length=200)),
                 ('override_system', models.TextField(blank=True, editable=False, help_text='Is sent instead of the whole system message.')),
+                ('skills', models.TextField(blank=True, editable=False, help_text='What its script can do, as the system message says.')),
                 ('request_config', models.JSONField(default=dict, editable=False, help_text='How a script wants its messages shown.')),
                 ('key', models.CharField(max_length=100)),
                 ('kind', models.CharField(choices=[('message', 'a message of the person'), ('compaction', 'a compaction by hand'), ('reflection', 'a reflection')], default='message', max_length=10)),

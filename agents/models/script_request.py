@@ -39,6 +39,9 @@ class ScriptRequest(models.Model):
     override_system = models.TextField(
         blank=True, editable=False, help_text="Is sent instead of the whole system message."
     )
+    skills = models.TextField(
+        blank=True, editable=False, help_text="What its script can do, as the system message says."
+    )
     request_config = models.JSONField(
         default=dict, editable=False, help_text="How a script wants its messages shown."
     )

@@ -173,6 +173,7 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
         facts.window_learned(endpoint, model),
         asks=True,
         system=run.override_system,
+        skills=run.skills,
     )
     context = compiled()
     if not run.step_list and summarise_again(run, context, endpoint, model):

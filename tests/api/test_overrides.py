@@ -37,6 +37,25 @@ def test_another_system_message_is_sent_with_one_message(
     assert "pirate" not in again[0]["content"]
 
 
+def test_a_scripts_skills_are_listed_in_the_system_message(
+    api: Api, plain: str, model: FakeOpenAI
+) -> None:
+    skills = [
+        {"name": "pdf", "description": "Read PDFs.\nAt length.", "location": "/s/pdf/SKILL.md"},
+        {"name": "csv", "description": "Read\ttables.", "location": "/s/csv/SKILL.md"},
+    ]
+    asked = send(api, plain, model, client_skills=skills)["messages"]
+    assert isinstance(asked, list)
+    listed = (
+        "<available_skills>\n- csv (/s/csv/SKILL.md): Read tables.\n"
+        "- pdf (/s/pdf/SKILL.md): Read PDFs.\n</available_skills>\n\n<memory_metadata>"
+    )
+    assert listed in asked[0]["content"], "after its system prompt"
+    again = send(api, plain, model)["messages"]
+    assert isinstance(again, list)
+    assert "skills" not in again[0]["content"]
+
+
 def test_the_same_key_with_another_model_is_another_request(
     api: Api, plain: str, model: FakeOpenAI
 ) -> None:
@@ -51,8 +70,8 @@ def test_what_cannot_be_said_is_refused_by_name(api: Api, plain: str) -> None:
     for given in (
         {"messages": [{"role": "user", "content": "Hi"}]},
         {"top_logprobs": 3},
-        {"client_skills": [{"name": "x"}]},
+        {"client_skills": [{"name": "x", "description": "No location."}]},
         {"override_system": "x" * 100_001},
     ):
         detail = api.post(f"{plain}/messages", {"input": "Hi", **given}, expect=422)["detail"]
-        assert detail[0]["loc"][-1] in {*given, "input"}
+        assert detail[0]["loc"][1] in {*given, "input"}

@@ -18,7 +18,7 @@ def named(handle: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    "handle", ["", "letta/letta-free", "memoryweb-demo", "demo/memoryweb-demo"]
+    "handle", ["", "letta/letta-free", "letta/auto", "memoryweb-demo", "demo/memoryweb-demo"]
 )
 def test_with_nothing_set_the_demo_model_answers(handle: str) -> None:
     assert named(handle) == ("demo", "memoryweb-demo")

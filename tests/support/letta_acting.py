@@ -77,6 +77,9 @@ ACTS = {
     r"POST \S+/messages(/\w+)? override_system": (
         "tests.api.test_overrides::test_another_system_message_is_sent_with_one_message"
     ),
+    r"POST \S+/messages(/\w+)? client_skills\.(name|description|location)": (
+        "tests.api.test_overrides::test_a_scripts_skills_are_listed_in_the_system_message"
+    ),
     r"POST /agents/ include_base_tool(s|_rules)": TYPED,
     r"POST /agents/ initial_message_sequence\.(type|role|content(\.(type|text))?)": (
         "tests.api.test_agents::test_a_first_message_is_seen_by_the_model"

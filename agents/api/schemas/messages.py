@@ -110,6 +110,14 @@ class ClientTool(BaseModel):
         return parameters and {"type": "object", "properties": {}} | parameters
 
 
+class ClientSkill(BaseModel):
+    """Something that the script has instructions for; the agent reads them with its tools."""
+
+    name: Short
+    description: Annotated[str, StringConstraints(max_length=10_000)]
+    location: Annotated[str, StringConstraints(max_length=1000)]
+
+
 class MessageOptions(BaseModel):
     """How messages are shown."""
 
@@ -139,7 +147,7 @@ class SendMessages(MessageOptions):
     override_system: Annotated[str, StringConstraints(max_length=100_000)] | None = None
     enable_thinking: Annotated[Any, Unused(BY_EFFORT)] = None
     include_compaction_messages: Annotated[Any, Unused("the page shows compactions")] = None
-    client_skills: Annotated[Any, Refused("there are no skills here; use client_tools")] = None
+    client_skills: Annotated[list[ClientSkill], Field(max_length=500)] | None = None
     return_logprobs: Annotated[Any, Refused(NO_LOGPROBS)] = None
     return_token_ids: Annotated[Any, Refused(NO_LOGPROBS)] = None
     top_logprobs: Annotated[Any, Refused(NO_LOGPROBS)] = None
