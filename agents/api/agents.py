@@ -14,13 +14,12 @@ from ninja import Query
 from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag
-from agents.models.agent_options import COMPACTION
-from agents.models.secrets import encrypted
 from agents.tools import rules
 from agents.tools.attaching import lock_tools_of
 
 from . import ids, lookups
 from .agent_details import AgentDetails, agent_state, details
+from .agent_settings import merged, reflecting, settings_of
 from .agent_types import STARTS, base_rules, base_tools, prompt_for
 from .auth import READ, WRITE
 from .blocks import attach, hold_only, new_block
@@ -34,15 +33,12 @@ from .schemas.agents import (
     AgentChange,
     AgentSettings,
     AgentState,
-    EmbeddingConfig,
     NewAgent,
 )
 from .schemas.fields import Done, Many, Short
-from .schemas.model_settings import LlmConfig, settings_from
 from .schemas.runs import reasons_of
 
 router = JsonRouter(tags=["agents"])
-SLEEPTIME_EVERY = 5  # messages, as Letta had it
 FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient", "Quiet", "Warm"]
 SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
 
@@ -199,46 +195,6 @@ def refuse_equal_labels(labels: list[str]) -> None:
     if label := next((label for label in labels if labels.count(label) > 1), None):
         words = f"Two blocks have the label '{label}'; give each block a label of its own."
         raise invalid("memory_blocks", words)
-
-
-def settings_of(data: AgentSettings) -> dict[str, Any]:
-    """The fields of an agent that the request sets."""
-    config, embedding = data.llm_config or LlmConfig(), data.embedding_config or EmbeddingConfig()
-    settings = {
-        "name": data.name,
-        "description": data.description,
-        "system_prompt": data.system,
-        "model": data.model or config.handle or config.model,
-        "embedding": data.embedding or embedding.handle or embedding.embedding_model,
-        "context_window": data.context_window_limit or config.context_window,
-        "metadata": data.metadata,
-        "timezone": data.timezone,
-        "compaction_settings": compaction_of(data),
-        "message_buffer_autoclear": data.message_buffer_autoclear,
-        "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,
-    }
-    secrets = data.tool_exec_environment_variables if data.secrets is None else data.secrets
-    if secrets is not None:
-        settings["secrets"] = encrypted(secrets)
-    return {name: value for name, value in settings.items() if value is not None}
-
-
-def compaction_of(data: AgentSettings) -> dict[str, Any] | None:
-    """How old messages are summarised, as far as it can be chosen here; it replaces what was."""
-    given = data.compaction_settings
-    return given.model_dump(include=set(COMPACTION), exclude_none=True) if given else None
-
-
-def reflecting(data: AgentSettings, reflect_every: int | None) -> dict[str, int | None]:
-    """What `enable_sleeptime` changes: an agent here reflects by itself, every few messages."""
-    if data.enable_sleeptime is None:
-        return {}
-    return {"reflect_every": (reflect_every or SLEEPTIME_EVERY) if data.enable_sleeptime else None}
-
-
-def merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Model settings after changes; what is null is not set any more."""
-    return {name: value for name, value in (settings | changes).items() if value is not None}
 
 
 def check_models(data: AgentSettings) -> None:
