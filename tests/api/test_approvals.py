@@ -187,3 +187,9 @@ def test_a_message_that_waited_for_approval_is_shown_once_it_was_sent(
     given = answering(approval(call_ids(asked["messages"][0])[0]))
     answer = api.post(f"{path}/messages", given)
     assert [m["content"] for m in answer["messages"]] == ["Hello!"]
+
+
+def test_an_answer_that_is_nothing_is_refused(api: Api, path: str) -> None:
+    for nothing in (None, 5, "yes"):
+        sent = {"messages": [{"type": "approval", "approvals": [nothing]}]}
+        api.post(f"{path}/messages", sent, expect=422)

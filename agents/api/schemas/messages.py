@@ -55,7 +55,7 @@ def kind_of_answer(given: Any) -> str:
     """Which of the two an answer is, also where it does not say its type."""
     if isinstance(given, dict):
         return str(given.get("type") or ("tool" if "tool_return" in given else "approval"))
-    return str(given.type)
+    return str(getattr(given, "type", ""))
 
 
 CallAnswer = Annotated[
