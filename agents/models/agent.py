@@ -17,7 +17,7 @@ from .agent_options import AgentOptions
 from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
 from .block import Block
-from .conversation import Conversation
+from .conversation import MOST_LISTED, Conversation
 from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from agents.memory.classes import Memory
 
-CONVERSATIONS_LISTED = 30
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
@@ -293,8 +292,8 @@ class Agent(AgentOptions, PreparedRow):
         return Conversation.first_of(self)
 
     def listed_conversations(self) -> models.QuerySet[Conversation]:
-        """Those that the list of agents shows, the newest first."""
-        return self.conversations.listed().with_activity()[:CONVERSATIONS_LISTED]
+        """The newest, for the list of agents."""
+        return self.conversations.listed().with_activity()[:MOST_LISTED]
 
     def send(self, text: str, key: str) -> Run:
         """Accept a message in the first conversation; see `Conversation.start`."""

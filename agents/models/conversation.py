@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from .agent import Agent
 
+MOST_LISTED = 30  # in the list of agents
 LONGEST_TITLE = 1000  # characters; a script may put a summary there
 
 
