@@ -20,6 +20,7 @@ RUN = (
 STEP = (
     *("status", "model", "outcome", "error", "prompt_tokens", "completion_tokens"),
     *("context_tokens", "context_bytes", "window", "started_at", "finished_at"),
+    "feedback",
 )
 COMPACTION = (
     *("first", "last", "tokens_before", "tokens_after", "summary", "written_by", "error"),

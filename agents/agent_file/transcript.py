@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from agents.memory.context import BYTES_PER_TOKEN
 from agents.models import Agent, Compaction, Conversation, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
+from agents.models.step import checked_feedback
 from agents.text.excerpts import first_words
 
 from .conversation import History, Line
@@ -230,11 +233,22 @@ def run_of(each: Entry, conversations: list[Conversation]) -> Run:
 
 def step_of(each: Entry, number: int) -> Step:
     end = {} if each.get("status", str) in STEP_ENDED else {"status": Step.Status.STOPPED}
-    values = each.fields(Step, *(name for name in STEP if name not in end))
+    values = each.fields(Step, *(name for name in STEP if name not in {*end, "feedback"}))
     step = Step(number=number, request={}, **values, **end)
+    step.feedback = feedback_of(each)
     step.started_at = step.started_at or timezone.now()
     step.finished_at = step.finished_at or step.started_at
     return step
+
+
+def feedback_of(each: Entry) -> dict[str, Any]:
+    """What a person thought of a step."""
+    given = each.entry("feedback")
+    verdict = given.get("verdict", str, None)
+    try:
+        return checked_feedback(verdict, given.texts("tags") if verdict else ())
+    except ValidationError as error:
+        raise each.wrong("feedback", error.messages[0]) from None
 
 
 def compaction_of(each: Entry, runs: list[Run]) -> Compaction:

@@ -13,14 +13,14 @@ from agents.memory.sent_requests import sent
 from agents.models import Step
 
 from . import ids, lookups
-from .auth import READ
+from .auth import READ, WRITE
 from .cursors import Page, ordered, page_of, part_of
 from .errors import not_found
 from .json_router import JsonRouter, json_response
 from .messages_out import convert
 from .schemas.fields import Short
 from .schemas.messages import MessageOptions, MessageState
-from .schemas.runs import StepMetrics, StepState, Trace
+from .schemas.runs import Feedback, StepMetrics, StepState, Trace, Verdict
 
 router = JsonRouter(tags=["runs"])
 
@@ -32,6 +32,8 @@ class StepFilters(Page):
     model: Short | None = None
     start_date: datetime | None = None
     end_date: datetime | None = None
+    feedback: Verdict | None = None
+    has_feedback: bool | None = None
 
 
 @router.get("/steps/", auth=READ, response=list[StepState], operation_id="list_steps")
@@ -46,6 +48,14 @@ def steps(request: HttpRequest, filters: Query[StepFilters]) -> list[Step]:
         rows = rows.filter(started_at__gte=filters.start_date)
     if filters.end_date:
         rows = rows.filter(started_at__lt=filters.end_date)
+    if filters.feedback:
+        rows = rows.filter(feedback__verdict=filters.feedback)
+    if filters.has_feedback is not None:
+        rows = (
+            rows.filter(feedback__has_key="verdict")
+            if filters.has_feedback
+            else rows.exclude(feedback__has_key="verdict")
+        )
     return page_of(rows, filters, lambda text: ids.key_of("step", text), by="pk")
 
 
@@ -79,6 +89,19 @@ def messages_of_step(request: HttpRequest, step_id: str, page: Query[Page]) -> H
 def metrics(request: HttpRequest, step_id: str) -> Step:
     """How long a step took."""
     return lookups.step(request, step_id)
+
+
+@router.patch(
+    "/steps/{step_id}/feedback",
+    auth=WRITE,
+    response=StepState,
+    operation_id="modify_feedback_for_step",
+)
+def feedback(request: HttpRequest, step_id: str, data: Feedback) -> Step:
+    """Say whether a step was good or bad; null takes that back. Tags say more about it."""
+    step = lookups.step(request, step_id)
+    step.judge(data.feedback, data.tags or [])
+    return step
 
 
 @router.get("/steps/{step_id}/trace", auth=READ, response=Trace, operation_id="retrieve_trace")

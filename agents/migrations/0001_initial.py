@@ -360,6 +360,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveIntegerField(blank=True, null=True)),
                 ('outcome', models.CharField(blank=True, max_length=500)),
                 ('error', models.TextField(blank=True)),
+                ('feedback', models.JSONField(blank=True, default=dict, help_text='What a person thinks of it: {"verdict", "tags"}.')),
                 ('started_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='agents.run')),

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from .block_edit import BlockEdit
 from .event import Event
-from .message import Message, ToolCall
+from .message import Message, ToolCall, storable
 from .prepared_sql import PreparedRow
 
 if TYPE_CHECKING:
     from .approval import Approval
 
+VERDICTS = ("positive", "negative")
+MOST_TAGS, LONGEST_TAG = 50, 100  # of feedback; characters
 MOST_BYTES_PER_TOKEN = 8.0  # of a request; beyond, the endpoint did not read all of it
 
 
@@ -57,6 +61,9 @@ class Step(PreparedRow):
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     outcome = models.CharField(max_length=500, blank=True)
     error = models.TextField(blank=True)
+    feedback = models.JSONField(
+        default=dict, blank=True, help_text='What a person thinks of it: {"verdict", "tags"}.'
+    )
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -147,6 +154,22 @@ class Step(PreparedRow):
         else:
             self.run.record(self.changed())
 
+    # -- what a person thinks of it ------------------------------------------------------------
+
+    @transaction.atomic
+    def judge(self, verdict: str | None, tags: Iterable[str] = ()) -> None:
+        """Keep what a person thinks of the step; with no verdict, that there is none any more."""
+        self.feedback = checked_feedback(verdict, tags)
+        self.update("feedback")
+        event = Event(kind=Event.Kind.STEP_CHANGED, data={"step": self.pk})
+        self.run.record(event)  # without the rows: it may not be the newest step
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether the step was called good ("positive") or bad ("negative"), if it was."""
+        verdict: str | None = self.feedback.get("verdict")
+        return verdict
+
     @property
     def was_cut(self) -> bool:
         """Whether the endpoint read so little of the request that it must have left some out."""
@@ -160,3 +183,18 @@ class Step(PreparedRow):
         if not self.finished_at:
             return None
         return (self.finished_at - self.started_at).total_seconds()
+
+
+def checked_feedback(verdict: str | None, tags: Iterable[str] = ()) -> dict[str, Any]:
+    """Feedback as a step keeps it; ValidationError where it is none."""
+    if not verdict:
+        if tags := list(tags):
+            raise ValidationError("Feedback with tags is either 'positive' or 'negative'.")
+        return {}
+    if verdict not in VERDICTS:
+        raise ValidationError("Feedback is either 'positive' or 'negative'.")
+    kept = list(dict.fromkeys(storable(tag).strip() for tag in tags))
+    if len(kept) > MOST_TAGS or any(not 0 < len(tag) <= LONGEST_TAG for tag in kept):
+        words = f"At most {MOST_TAGS} tags of 1 to {LONGEST_TAG} characters describe feedback."
+        raise ValidationError(words)
+    return {"verdict": verdict, "tags": kept}

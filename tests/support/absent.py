@@ -89,10 +89,5 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         ("POST /agents/search",),
         "the filters of `agents.list`",
     ),
-    (
-        "feedback on a step",
-        ("PATCH /steps/{id}/feedback",),
-        "nothing",
-    ),
     ("voice", ("POST /voice-beta/{id}/chat/completions",), "nothing"),
 ]

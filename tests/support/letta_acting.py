@@ -24,6 +24,7 @@ DEFAULT = (
     "tests.api.test_conversations::"
     "test_messages_are_streamed_or_answered_whole_and_listed_by_conversation"
 )
+JUDGED = "tests.api.test_feedback::test_a_step_is_judged_and_found_by_its_feedback"
 ACROSS = "tests.api.test_across_agents::"
 MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
 
@@ -54,6 +55,7 @@ ACTS = {
         "tests.api.test_identities::test_blocks_are_found_by_their_identities"
     ),
     r"GET /(runs|steps)/ (agent_ids?|statuses|stop_reason|active|model|start_date|end_date)": RUNS,
+    r"GET /steps/ (has_)?feedback": JUDGED,
     r"GET /tags/ query_text": "tests.api.test_tools::test_what_there_is",
     r"GET /tags/ name": REST,
     r"GET /tools/ (names?|return_only_letta_tools|tool_types)": TOOLS,

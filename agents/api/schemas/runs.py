@@ -11,7 +11,7 @@ from pydantic import AliasPath, BaseModel, Field
 from agents.models import Approval, Run, Step
 from agents.models.run import REQUIRES_APPROVAL
 
-from .fields import AgentId, ConversationId, Json, MaybeText, Moment, RunId, StepId, UserId
+from .fields import AgentId, ConversationId, Json, MaybeText, Moment, RunId, StepId, Tags, UserId
 
 RUN_STATUSES = {
     Run.Status.QUEUED: "created",
@@ -98,6 +98,9 @@ class RunState(Schema):
         return {"error": run.error} if run.error else {}
 
 
+Verdict = Literal["positive", "negative"]
+
+
 class StepState(Schema):
     """A model call, with its tool calls."""
 
@@ -115,8 +118,13 @@ class StepState(Schema):
     total_tokens: int | None
     stop_reason: str | None
     error_data: Json | None = None
+    feedback: Verdict | None = Field(None, validation_alias="verdict")
     tags: list[str] = []
     messages: list[Json] = []
+
+    @staticmethod
+    def resolve_tags(step: Step) -> list[str]:
+        return list(step.feedback.get("tags", []))
 
     @staticmethod
     def resolve_status(step: Step) -> str:
@@ -146,6 +154,13 @@ class StepState(Schema):
     @staticmethod
     def resolve_messages(step: Step) -> list[Json]:
         return []  # GET /v1/steps/{step_id}/messages has them
+
+
+class Feedback(BaseModel):
+    """What a person thinks of a step."""
+
+    feedback: Verdict | None = None
+    tags: Tags | None = None
 
 
 class StepMetrics(Schema):
