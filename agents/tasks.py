@@ -5,7 +5,7 @@ from __future__ import annotations
 from procrastinate.contrib.django import app
 
 from .api import callbacks
-from .models import Agent, Approval
+from .models import Agent, Approval, Schedule
 from .models.searchable import make_all_terms
 from .runs import engine
 from .runs.jobs import EXECUTE, QUEUE
@@ -44,6 +44,13 @@ def embed_what_is_new(timestamp: int) -> None:
 def expire_approvals(timestamp: int) -> None:
     """Refuse the tool calls that nobody approved in time."""
     Approval.objects.all().expire()
+
+
+@app.periodic(cron="* * * * * */5")
+@app.task(queue=QUEUE, name="fire_schedules", queueing_lock="schedules", pass_context=False)
+def fire_schedules(timestamp: int) -> None:
+    """Send the scheduled messages that are due."""
+    Schedule.objects.all().fire_due()
 
 
 @app.periodic(cron="* * * * * */5")

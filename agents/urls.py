@@ -19,6 +19,7 @@ from agents.pages import (
     panel,
     passages,
     runs,
+    schedules,
     sent_requests,
     shares,
     time_travel,
@@ -72,6 +73,8 @@ conversation: list[URLPattern | URLResolver] = [
 agent: list[URLPattern | URLResolver] = [
     path("", chat.chat, name="agent"),
     path("settings/", agents.change, name="agent_settings"),
+    path("schedules/", schedules.index, name="schedules"),
+    path("schedules/<uuid:schedule_id>/stop/", schedules.stop, name="schedule_stop"),
     path("export/", agent_files.export, name="agent_export"),
     path("delete/", agents.delete, name="agent_delete"),
     path("restore/", agents.restore, name="agent_restore"),

@@ -228,6 +228,7 @@ TITLE_MODEL = env.str("MEMORYWEB_TITLE_MODEL", default="")  # gives conversation
 QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait for one agent
 AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
 CONVERSATIONS_LIMIT = env.int("MEMORYWEB_CONVERSATIONS_LIMIT", default=1_000)  # of one agent
+SCHEDULES_LIMIT = env.int("MEMORYWEB_SCHEDULES_LIMIT", default=100)  # of one agent
 SANDBOX_LIMIT = env.int("MEMORYWEB_SANDBOX_LIMIT", default=2)  # custom tools that run at once
 REQUESTS_LIMIT = env.int("MEMORYWEB_REQUESTS_LIMIT", default=1_000)  # a minute, with accounts
 

@@ -16,6 +16,7 @@ from agents.models import (
     Message,
     RequestText,
     Run,
+    Schedule,
     Step,
 )
 
@@ -79,6 +80,14 @@ class RunAdmin(ReadOnly):
     @admin.display(description="message")
     def message(self, run: Run) -> str:
         return short(run.text)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ReadOnly):
+    list_display = ["agent", "when", "next_at", "text", "last_run", "error"]
+    list_filter = ["next_at"]
+    list_select_related = ["agent", "last_run"]
+    search_fields = ["agent__name", "agent__owner__username", "=agent__id"]
 
 
 @admin.register(Step)

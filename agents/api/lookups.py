@@ -8,7 +8,18 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from agents.models import Agent, Block, Conversation, Identity, Message, Passage, Run, Step, Tool
+from agents.models import (
+    Agent,
+    Block,
+    Conversation,
+    Identity,
+    Message,
+    Passage,
+    Run,
+    Schedule,
+    Step,
+    Tool,
+)
 
 from . import ids
 from .built_in_tools import names_by_id
@@ -102,6 +113,12 @@ def runs(request: HttpRequest) -> QuerySet[Run]:
 
 def run(request: HttpRequest, key: str) -> Run:
     return find(runs(request), "run", ids.key_of("run", key), text=key)
+
+
+def schedule(request: HttpRequest, agent_id: str, key: str) -> Schedule:
+    """The schedule of that id, if it is the agent's."""
+    rows = agent(request, agent_id).schedules.all()
+    return find(rows, "scheduled message", ids.uuid_of("schedule", key), text=key)
 
 
 def steps(request: HttpRequest) -> QuerySet[Step]:

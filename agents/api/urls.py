@@ -27,6 +27,7 @@ from . import (
     messages,
     passages,
     runs,
+    schedules,
     searching,
     steps,
     tool_runs,
@@ -92,7 +93,7 @@ api = Api(
 )
 for module in (
     *(agents, agent_files, blocks, tools, tool_runs, messages, conversations),
-    *(searching, all_messages, contexts, passages, runs, steps, identities, catalogue),
+    *(searching, all_messages, contexts, passages, runs, schedules, steps, identities, catalogue),
 ):
     api.add_router("", module.router)
 errors.handle(api)

@@ -591,4 +591,25 @@ class Migration(migrations.Migration):
             model_name='tool',
             constraint=models.UniqueConstraint(fields=('owner', 'name'), name='tool_name_is_unique', violation_error_message='You already have a tool with this name.'),
         ),
+        migrations.CreateModel(
+            name='Schedule',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('messages', models.JSONField(help_text='Role and content of each.')),
+                ('scheduled_at', models.DateTimeField(blank=True, null=True)),
+                ('cron', models.CharField(blank=True, max_length=100)),
+                ('timezone', models.CharField(default='UTC', help_text='In which cron is read.', max_length=64)),
+                ('most_steps', models.PositiveIntegerField(blank=True, null=True)),
+                ('callback_url', models.TextField(blank=True, help_text='Where the end of each run is told.')),
+                ('request_config', models.JSONField(default=dict, editable=False, help_text='How a script wants the answers shown.')),
+                ('next_at', models.DateTimeField(db_index=True, help_text='When it is due; empty where it is over.', null=True)),
+                ('error', models.TextField(blank=True, help_text='Why the messages were not sent last time.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='schedules', to='agents.agent')),
+                ('last_run', models.ForeignKey(blank=True, help_text='The newest.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agents.run')),
+            ],
+            options={
+                'ordering': ['created_at'],
+            },
+        ),
     ]

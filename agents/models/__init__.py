@@ -17,6 +17,7 @@ from .message import Message, ToolCall
 from .passage import Passage
 from .request_text import RequestText
 from .run import Run
+from .schedule import Schedule
 from .share import BlockShare
 from .step import Step
 from .tag import AgentTag
@@ -47,6 +48,7 @@ __all__ = [
     "PassageVector",
     "RequestText",
     "Run",
+    "Schedule",
     "Step",
     "Token",
     "Tool",

@@ -195,9 +195,9 @@ class Agent(AgentOptions, PreparedRow):
         check_agents(self.owner)
         self.configure(deleted_at=None)
         self._redraw_sharers()
+        self.schedules.all().skip_missed()
         startable = Run.objects.startable().conversations()
         for conversation in self.conversations.filter(pk__in=startable):
-            conversation.agent = self
             conversation.begin_next()
 
     @transaction.atomic

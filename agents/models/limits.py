@@ -64,6 +64,17 @@ def check_conversations(agent: Agent) -> None:
         )
 
 
+def check_schedules(agent: Agent) -> None:
+    """LimitReached where an agent has as many scheduled messages as it may; with its row held."""
+    count, most = agent.schedules.exclude(next_at=None).count(), settings.SCHEDULES_LIMIT
+    if count >= most:
+        raise LimitReached(
+            f"This agent has {count:,} scheduled messages; an agent may have at most {most:,}. Stop"
+            " those that you no longer need, then try again.",
+            seconds=3600,
+        )
+
+
 def check_requests(user_id: int) -> None:
     """Count a request of a person; LimitReached where it is one too many within this minute.
 

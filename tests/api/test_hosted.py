@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.support.api_script import Script, events
 from tests.support.fake_openai import FakeOpenAI, gated, text
+from tests.support.server import eventually
 from tests.support.site import Site, own_site
 
 pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
@@ -42,3 +44,16 @@ def test_a_message_is_answered_by_a_worker_and_streamed_by_any_process(
         gate.open()
         said += [each for each in coming if each["message_type"] == "assistant_message"]
     assert "".join(each["content"] for each in said) == "One two three four"
+
+
+def test_a_scheduled_message_is_sent_once_by_several_workers(site: Site, model: FakeOpenAI) -> None:
+    site.worker()
+    model.default = text("Good morning")
+    script = Script(site.web[0])
+    path = script.agent()
+    schedule = {"scheduled_at": int(time.time() * 1000)}
+    messages = [{"role": "user", "content": "Wake up"}]
+    body = {"messages": messages, "schedule": schedule}
+    made = script.ask("POST", f"{path}/schedule", body)["id"]
+    eventually(lambda: site.statuses() == ["done"])
+    assert script.ask("GET", f"{path}/schedule/{made}")["next_scheduled_time"] is None

@@ -142,6 +142,10 @@ BODIES: dict[str, Any] = {
     "POST /agents/{id}/messages/async": {"input": "x"},
     "POST /conversations/{id}/messages": {"input": "x"},
     "PATCH /agents/{id}/tools/approval/{id}": {"requires_approval": True},
+    "POST /agents/{id}/schedule": {
+        "messages": [{"role": "user", "content": "x"}],
+        "schedule": {"type": "recurring", "cron_expression": "0 9 * * *"},
+    },
 }
 QUERIES: dict[str, Any] = {"GET /agents/{id}/archival-memory/search": {"query": "x"}}
 

@@ -220,3 +220,35 @@ def people(client: Any) -> Any:
         "counted": counted is None or counted >= 1,
         "listed": listed,
     }
+
+
+def schedules(client: Any) -> Any:
+    """A message that is sent at once, and one that is sent each day until it is stopped; None
+    where this version knows of no schedules."""
+    named = getattr(client.agents, "schedule", None)
+    if named is None:
+        return None
+    of = {"agent_id": client.agents.create(name="early", memory_blocks=[], model=MODEL).id}
+    now, daily = {"scheduled_at": time.time() * 1000}, "0 9 * * 1-5"
+    sent = named.create(**of, messages=[user("Hello")], schedule=now)
+    recurring = {"type": "recurring", "cron_expression": daily}
+    later = named.create(**of, messages=[user("Hello")], schedule=recurring, max_steps=3)
+    kept = named.retrieve(later.id, **of)
+    for _ in range(500):
+        run_id = getattr(named.retrieve(sent.id, **of), "last_run_id", None)
+        if run_id:
+            break
+        time.sleep(0.02)
+    finished(client, run_id)
+    first = named.list(**of, limit="1")
+    second = named.list(**of, limit="1", after=first.scheduled_messages[0].id)
+    stopped = named.delete(later.id, **of)
+    return {
+        "when": isinstance(sent.next_scheduled_at, str),
+        "over": named.retrieve(sent.id, **of).next_scheduled_time,
+        "kept": [kept.schedule.cron_expression, kept.message.max_steps],
+        "pages": [first.has_next_page, second.has_next_page],
+        "second": second.scheduled_messages[0].id == sent.id,
+        "stopped": stopped.success,
+        "left": len(named.list(**of).scheduled_messages),
+    }

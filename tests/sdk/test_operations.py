@@ -122,6 +122,24 @@ def test_what_there_is_to_choose_from(play: Play) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.1.42", "0.1.324"], indirect=True)
+def test_messages_are_scheduled_sent_and_stopped(
+    play: Play, scripted: FakeOpenAI, version: str
+) -> None:
+    if version.startswith("0"):
+        assert play("schedules") is None
+        return
+    scripted.script(HELLO)
+    assert play("schedules") == {
+        "when": True,
+        "over": None,
+        "kept": ["0 9 * * 1-5", 3],
+        "pages": [True, False],
+        "second": True,
+        "stopped": True,
+        "left": 1,
+    }
+
+
 def test_identities_are_made_changed_and_deleted(play: Play, version: str) -> None:
     new = version != "0.1.42"
     assert play("people") == {

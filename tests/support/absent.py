@@ -70,11 +70,6 @@ ABSENT: list[tuple[str, tuple[str, ...], str]] = [
         "the environment: `OPENAI_BASE_URL`, `MEMORYWEB_ENDPOINTS`",
     ),
     (
-        "scheduled messages",
-        ("GET /agents/{id}/schedule", "POST /agents/{id}/schedule"),
-        "cron, and a script",
-    ),
-    (
         "client-side access tokens",
         ("GET /client-side-access-tokens", "POST /client-side-access-tokens"),
         "tokens with scopes, made in the page under *API*",

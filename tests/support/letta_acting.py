@@ -100,6 +100,9 @@ ACTS = {
         "tests.api.test_messages::test_a_request_has_a_limit_of_steps_of_its_own"
     ),
     r"POST \S+/messages(/\w+)? (streaming|stream_tokens|include_pings|background)": STREAMED,
+    r"POST /agents/\{id\}/schedule (callback_url|include_return_message_types|messages\.\S+)": (
+        "tests.api.test_schedules::test_what_a_script_says_of_a_schedule_reaches_its_runs"
+    ),
     r"POST /messages/search (query|agent_id|limit|start_date|end_date)": REST,
     r"POST /messages/search (conversation_id|search_mode)": (
         f"{ACROSS}test_messages_of_one_conversation_are_listed_and_searched"

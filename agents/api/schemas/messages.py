@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -29,6 +30,17 @@ Reason = Annotated[str, StringConstraints(max_length=10_000)]
 CallId = Annotated[str, StringConstraints(max_length=200)]
 LONGEST_SCHEMAS = 200_000  # characters of the JSON of all client-side tools of a request
 Content = Annotated[str | list[Json] | None, TextParts]
+
+
+def can_be_asked(url: str | None) -> str | None:
+    """An address that may be told of a run's end."""
+    try:
+        return url and str(check_url(url))
+    except OutgoingError as error:
+        raise ValueError(str(error)) from None
+
+
+CallbackUrl = Annotated[str | None, AfterValidator(can_be_asked)]
 
 
 class ApprovalDecision(BaseModel):
@@ -152,19 +164,11 @@ class SendMessages(MessageOptions):
     return_token_ids: Annotated[Any, Refused(NO_LOGPROBS)] = None
     top_logprobs: Annotated[Any, Refused(NO_LOGPROBS)] = None
     client_tools: Annotated[list[ClientTool], Field(max_length=128)] | None = None
-    callback_url: str | None = None
+    callback_url: CallbackUrl = None
     streaming: bool = False
     stream_tokens: bool = False
     include_pings: bool = True
     background: bool = False
-
-    @field_validator("callback_url")
-    @classmethod
-    def _can_be_asked(cls, url: str | None) -> str | None:
-        try:
-            return url and str(check_url(url))
-        except OutgoingError as error:
-            raise ValueError(str(error)) from None
 
     @field_validator("client_tools")
     @classmethod

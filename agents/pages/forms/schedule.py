@@ -1,0 +1,44 @@
+"""The form of a scheduled message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from agents.models.message import LONGEST_MESSAGE, Message
+from agents.models.schedule import LONGEST_CRON, Schedule
+
+from .agent import TextAsTyped
+
+
+class ScheduleForm(forms.Form):
+    """A message, and when it is sent: `at` a time, or again and again by `cron`."""
+
+    message = TextAsTyped(max_length=LONGEST_MESSAGE, widget=forms.Textarea(attrs={"rows": 3}))
+    at = forms.DateTimeField(
+        label="Once at",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    cron = forms.CharField(
+        label="Or again and again (cron)",
+        required=False,
+        max_length=LONGEST_CRON,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="Minute, hour, day of the month, month, day of the week. 0 9 * * 1-5 is 9:00 from"
+        " Monday to Friday, 30 18 1 * * is 18:30 on the first of each month, */15 * * * * is every"
+        " 15 minutes.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("at") and cleaned.get("cron"):
+            self.add_error("cron", "Give a time or a cron expression, not both.")
+        return cleaned
+
+    def create(self, agent: Any) -> Schedule:
+        """ValidationError and LimitReached as in `Schedule.create`."""
+        given = self.cleaned_data
+        messages = [(str(Message.Role.USER), given["message"])]
+        return Schedule.create(agent, messages, at=given["at"], cron=given["cron"])
