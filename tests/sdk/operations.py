@@ -223,11 +223,8 @@ def people(client: Any) -> Any:
 
 
 def schedules(client: Any) -> Any:
-    """A message that is sent at once, and one that is sent each day until it is stopped; None
-    where this version knows of no schedules."""
-    named = getattr(client.agents, "schedule", None)
-    if named is None:
-        return None
+    """A message that is sent at once, and one that is sent each weekday until it is stopped."""
+    named = client.agents.schedule
     of = {"agent_id": client.agents.create(name="early", memory_blocks=[], model=MODEL).id}
     now, daily = {"scheduled_at": time.time() * 1000}, "0 9 * * 1-5"
     sent = named.create(**of, messages=[user("Hello")], schedule=now)
@@ -239,7 +236,7 @@ def schedules(client: Any) -> Any:
         if run_id:
             break
         time.sleep(0.02)
-    finished(client, run_id)
+    finished(client, str(run_id))
     first = named.list(**of, limit="1")
     second = named.list(**of, limit="1", after=first.scheduled_messages[0].id)
     stopped = named.delete(later.id, **of)
