@@ -18,7 +18,7 @@ Play = Callable[..., Any]
 @pytest.fixture(scope="session")
 def scripted() -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as model:
-        model.unlisted = ["gpt-4o-mini", "gpt-4o-mini-2024-07-18"]
+        model.unlisted = ["gpt-4o-mini", "gpt-4o-mini-2024-07-18", "gpt-4.1"]
         yield model
 
 

@@ -27,17 +27,18 @@ def make_pythons() -> None:
         list(pool.map(python_with, VERSIONS))
 
 
-def python_with(version: str) -> Path:
-    """A Python that can import that version of letta_client; made where there is none yet."""
-    home = KEPT / version
+def python_with(version: str, package: str = "letta-client") -> Path:
+    """A Python that can import that version of the package; made where there is none yet."""
+    name = version if package == "letta-client" else f"{package}-{version}"
+    home = KEPT / name
     python, ready = home / "bin" / "python", home / ".ready"
     KEPT.mkdir(exist_ok=True)
-    with (KEPT / f"{version}.lock").open("w") as lock:
+    with (KEPT / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (ready.exists() and works(python)):
             venv.create(home, clear=True, symlinks=True)
             pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-qq"]
-            wanted = ["-c", str(ROOT / "constraints.txt"), f"letta-client=={version}"]
+            wanted = ["-c", str(ROOT / "constraints.txt"), f"{package}=={version}"]
             subprocess.run([*pip, "--no-input", *wanted], check=True, stdin=subprocess.DEVNULL)
             ready.touch()
     return python
