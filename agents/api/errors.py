@@ -22,6 +22,8 @@ from agents.models import LimitReached, MemoryRefusal
 from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.editing import as_sentence
 
+from .absent import sentence
+
 logger = logging.getLogger(__name__)
 
 
@@ -68,7 +70,9 @@ def not_found(noun: str, key: object) -> Refused:
 
 
 def absent(status: int, request: HttpRequest) -> Refused:
-    """404 or 405: an address or a method that this server does not have."""
+    """404 or 405: an address or a method that this server does not have; 501 where Letta has it."""
+    if words := sentence(request.method or "", request.path):
+        return Refused(501, words)
     operation = f"{request.method} {request.path}"
     words = f"This server has no operation {operation}; /v1/openapi.json lists those it has."
     return Refused(status, words)

@@ -51,6 +51,7 @@ ERRORS = {
     413: "The request is too large.",
     415: "The body is not declared as JSON.",
     429: "Too many requests; try again after the seconds in Retry-After.",
+    501: "Letta has this; here something else stands in for it, which the answer names.",
     502: "The model's endpoint failed.",
     503: "The database is not available; try again after the seconds in Retry-After.",
 }
@@ -121,11 +122,12 @@ def with_error_for_methods(view: View) -> View:
     @wraps(view)
     def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
-        if response.status_code != 405:
+        if response.status_code not in (404, 405):
             return response
-        refused = errors.answer(errors.absent(405, request))
-        refused["Allow"] = response["Allow"]
-        return refused
+        refused = errors.answer(errors.absent(response.status_code, request))
+        if response.status_code == 405:
+            refused["Allow"] = response["Allow"]
+        return refused if response.status_code == 405 or refused.status_code == 501 else response
 
     return csrf_exempt(respond)
 
