@@ -27,7 +27,8 @@ COMPACTION = (
     *("created_at", "tried_at"),
 )
 CONVERSATION = (
-    *("title", "description", "model", "context_window", "hidden", "context_from"),
+    *("title", "description", "model", "model_settings", "context_window", "hidden"),
+    "context_from",
     *("created_at", "last_message_at", "archived_at"),
 )
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from agents.memory.context import BYTES_PER_TOKEN
 from agents.models import Agent, Compaction, Conversation, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
+from agents.models.model_settings import problem
 from agents.models.step import checked_feedback
 from agents.text.excerpts import first_words
 
@@ -209,8 +210,14 @@ def check(line: Line, made: Transcript) -> None:
 
 
 def conversation_of(each: Entry) -> Conversation:
-    fields = each.fields(Conversation, *(name for name in CONVERSATION if name != "hidden"))
-    conversation = Conversation(hidden=each.get("hidden", bool, False), **fields)
+    others = ("hidden", "model_settings")
+    fields = each.fields(Conversation, *(name for name in CONVERSATION if name not in others))
+    settings = each.get("model_settings", dict, {})
+    conversation = Conversation(
+        hidden=each.get("hidden", bool, False),
+        model_settings={name: it for name, it in settings.items() if not problem(name, it)},
+        **fields,
+    )
     conversation.created_at = conversation.created_at or timezone.now()
     return conversation
 

@@ -19,6 +19,7 @@ from agents.ledger.fork_conversation import fork
 from agents.models import Conversation, Run
 
 from . import ids, lookups
+from .agent_settings import merged
 from .auth import CHAT, READ, WRITE
 from .compacting import compact, compiled
 from .cursors import Page, page_of
@@ -41,8 +42,9 @@ from .schemas.conversations import (
     SendInConversation,
     with_messages,
 )
-from .schemas.fields import Done, Short
+from .schemas.fields import Done, Json, Short
 from .schemas.messages import MessageOptions, MessageState, Response
+from .schemas.model_settings import settings_from
 from .sending import key_named, start_run
 from .stopping import cancel_runs
 
@@ -91,14 +93,16 @@ def create(
     """Begin a conversation of an agent. 429 where it has as many as it may have."""
     data = data or NewConversation()
     agent = lookups.agent(request, agent_id)
-    return with_messages(Conversation.create(agent, **settings_of(data)))
+    return with_messages(Conversation.create(agent, **settings_of(data, {})))
 
 
-def settings_of(data: NewConversation | ConversationChange) -> dict[str, object]:
-    """The fields of a conversation that a request sets."""
+def settings_of(data: NewConversation | ConversationChange, before: Json) -> dict[str, object]:
+    """The fields of a conversation that a request sets, and the model settings it had `before`."""
     names = {"summary": "title", "context_window_limit": "context_window"}
     sent = data.model_dump(exclude_unset=True, exclude={"model_settings", "archived"})
     fields = {names.get(name, name): value for name, value in sent.items()}
+    if data.model_settings is not None:
+        fields["model_settings"] = merged(before, settings_from(data.model_settings))
     for name in ("title", "description", "model"):
         if name in fields:
             fields[name] = fields[name] or ""
@@ -119,7 +123,7 @@ def update(
 ) -> ConversationState:
     """Change a conversation's title and settings, or archive it."""
     conversation = lookups.conversation(request, conversation_id)
-    changes = settings_of(data)
+    changes = settings_of(data, conversation.model_settings)
     if data.archived is not None:
         changes["archived_at"] = timezone.now() if data.archived else None
     conversation.configure(**changes)

@@ -27,8 +27,8 @@ def fork(
     """
     conversation.agent = conversation.agent.locked()
     title = f"Fork of {conversation.title}"[:LONGEST_TITLE] if conversation.title else ""
-    kept = {name: getattr(conversation, name) for name in ("description", "model")}
-    kept["context_window"] = conversation.context_window
+    names = ("description", "model", "model_settings", "context_window")
+    kept = {name: getattr(conversation, name) for name in names}
     new = Conversation.create(conversation.agent, title=title, hidden=hidden, **kept)
     rows = conversation.messages.filter(
         number__gte=conversation.context_from, internal=False, left_out=None, status__in=SENT

@@ -170,6 +170,7 @@ def compile_context(
     heartbeat = speaks_by_tool(agent) if heartbeat is None else heartbeat
     tools = schemas(offered.tools, heartbeat=heartbeat)
     window = conversation.context_window or agent.context_window or window or DEFAULT
+    settings = agent.model_settings | conversation.model_settings
     demanded = bool(tools and offered.bound and dialect.tool_choice)
     context = Context(
         **({"prompt": system, "core_memory": ""} if system else memory_fields(agent, skills)),
@@ -180,7 +181,7 @@ def compile_context(
         counts=counts,
         window=min(window, at_most) if at_most else window,
         bytes_per_token=agent.bytes_per_token or BYTES_PER_TOKEN,
-        options=options_of(agent.model_settings, dialect, tools=bool(tools), demanded=demanded),
+        options=options_of(settings, dialect, tools=bool(tools), demanded=demanded),
         dialect=dialect,
         offered=[tool.name for tool in offered.tools],
         clip=agent.compaction_settings.get("clip_chars"),

@@ -21,6 +21,7 @@ from django.utils import timezone
 from .event import Event, advance
 from .limits import check_conversations
 from .message import Message, checked
+from .model_settings import check_model_settings
 from .prepared_sql import keys, read
 from .queue import Queue
 from .run import Run
@@ -69,6 +70,12 @@ class Conversation(Queue):
         validators=[MinValueValidator(1000), MaxValueValidator(10_000_000)],
         help_text="Tokens, instead of the agent's context window.",
     )
+    model_settings = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[check_model_settings],
+        help_text="How the model is asked here, instead of the agent's settings of these names.",
+    )
     hidden = models.BooleanField(default=False, help_text="Not shown in lists, as a script chose.")
     context_from = models.BigIntegerField(
         default=0, editable=False, help_text="Number of the oldest message in the context."
@@ -82,7 +89,10 @@ class Conversation(Queue):
 
     objects = ConversationQuerySet.as_manager()
 
-    SETTINGS = ("title", "description", "model", "context_window", "hidden", "archived_at")
+    SETTINGS = (
+        *("title", "description", "model", "model_settings", "context_window", "hidden"),
+        "archived_at",
+    )
     RECORDS = ("id", "agent", "context_from", "rewritten", "created_at", "last_message_at")
 
     class Meta:

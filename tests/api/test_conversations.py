@@ -140,10 +140,22 @@ def test_two_scripts_write_the_same_block_from_two_conversations(
     assert [f"Fact {n}" in value for n in range(4)] == [True] * 4
 
 
+def test_a_conversation_asks_its_model_in_its_own_way(
+    api: Api, plain: str, agent_id: str, conversation: str, model_at_once: FakeOpenAI
+) -> None:
+    api.patch(plain, {"model_settings": {"temperature": 0.1, "max_output_tokens": 500}})
+    changed = api.patch(conversation, {"model_settings": {"temperature": 0.9}})
+    assert changed["model_settings"]["temperature"] == 0.9
+    model_at_once.script(text("Warm."), text("Cold."))
+    api.post(f"{conversation}/messages", {"input": "Hi"})
+    assert model_at_once.requests[-1]["temperature"] == 0.9
+    assert 500 in model_at_once.requests[-1].values()
+    api.post(f"{plain}/messages", {"input": "Hi"})
+    assert model_at_once.requests[-1]["temperature"] == 0.1
+
+
 def test_what_cannot_be_set_is_refused_by_name(api: Api, agent_id: str) -> None:
-    refused = api.post(
-        f"/conversations/?agent_id={agent_id}", {"model_settings": {"temperature": 1}}, expect=422
-    )
-    assert refused["detail"][0]["loc"][-1] == "model_settings"
+    too_hot = {"model_settings": {"temperature": 3}}
+    api.post(f"/conversations/?agent_id={agent_id}", too_hot, expect=422)
     api.post(f"/conversations/?agent_id={agent_id}", {"summary": "x" * 1001}, expect=422)
     api.delete(f"/conversations/conv-{agent_id[6:]}", expect=409)

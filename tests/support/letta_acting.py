@@ -67,6 +67,9 @@ ACTS = {
     r"PATCH /agents/\{id\}/tools/approval/\{id\} requires_approval": (
         "tests.api.test_runs::test_a_call_that_needs_approval_waits_for_it"
     ),
+    r"(POST|PATCH) /conversations/(\{id\})? model_settings\.effort": (
+        "tests.api.test_conversations::test_a_conversation_asks_its_model_in_its_own_way"
+    ),
     r"(POST|PATCH) /agents/(\{id\})? (max_tokens|parallel_tool_calls|model_settings\.effort)": (
         "tests.api.test_model_settings::test_settings_of_every_form_reach_the_endpoint"
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AliasPath, BaseModel, Field, StringConstraints
+from pydantic import AliasPath, BaseModel, Field, StringConstraints, field_validator
 
 from agents.api.notes import Refused, Unused
 from agents.models.conversation import LONGEST_TITLE, Conversation
@@ -14,13 +14,13 @@ from agents.models.message_context import keys_in_context
 from .. import ids
 from .fields import AgentId, ConversationId, Json, MaybeText, Moment, Short, State, UserId
 from .messages import SendMessages
+from .model_settings import ModelSettings, on_the_wire
 
 MOST_MESSAGES = 1000
 Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE)]
 Description = Annotated[str, StringConstraints(max_length=10_000)]
 Window = Annotated[int, Field(ge=1000, le=10_000_000)]
 BY_AGENT = Refused("how its conversations are compacted is set at the agent")
-OF_AGENT = Refused("Model settings belong to the agent here; set them there")
 
 
 class ConversationState(State):
@@ -31,7 +31,7 @@ class ConversationState(State):
     summary: MaybeText = Field(validation_alias="title")
     description: MaybeText
     model: MaybeText
-    model_settings: Json | None = None
+    model_settings: Json | None
     context_window_limit: int | None = Field(validation_alias="context_window")
     archived: bool = Field(validation_alias="is_archived")
     archived_at: Moment | None
@@ -42,6 +42,11 @@ class ConversationState(State):
     created_by_id: UserId = Field(validation_alias=AliasPath("agent", "owner_id"))
     in_context_message_ids: list[str] | None = None
     isolated_block_ids: list[str] = []
+
+    @field_validator("model_settings", mode="before")
+    @classmethod
+    def _on_the_wire(cls, settings: Json) -> Json | None:
+        return on_the_wire(settings) if settings else None
 
 
 def with_messages(conversation: Conversation) -> ConversationState:
@@ -61,7 +66,7 @@ class NewConversation(BaseModel):
     model: Short | None = None
     context_window_limit: Window | None = None
     hidden: bool = False
-    model_settings: Annotated[Json | None, OF_AGENT] = None
+    model_settings: ModelSettings | None = None
 
 
 class ConversationChange(BaseModel):
@@ -73,7 +78,7 @@ class ConversationChange(BaseModel):
     context_window_limit: Window | None = None
     archived: bool | None = None
     last_message_at: datetime | None = None
-    model_settings: Annotated[Json | None, OF_AGENT] = None
+    model_settings: ModelSettings | None = None
 
 
 class SendInConversation(SendMessages):
