@@ -140,7 +140,7 @@ class Schedule(models.Model):
     def time_after(self, moment: datetime) -> datetime:
         """The next time by `cron`; ValidationError where there is none."""
         if len(self.cron.split()) != 5 or len(self.cron) > LONGEST_CRON:
-            raise ValidationError(f"'{self.cron[:60]}' has another form. {CRON_FORM}")
+            raise ValidationError(f"'{self.cron[:60]}' is not a cron expression. {CRON_FORM}")
         try:
             local = moment.astimezone(ZoneInfo(self.timezone))
             times = croniter(self.cron, local)
@@ -148,7 +148,7 @@ class Schedule(models.Model):
             if following.fold and "*" not in self.cron.split()[1]:
                 following = times.get_next(datetime)  # the hour that comes twice in autumn
         except (ValueError, LookupError, TypeError, ArithmeticError):
-            raise ValidationError(f"'{self.cron}' names no time that comes. {CRON_FORM}") from None
+            raise ValidationError(f"No time fits '{self.cron}'. {CRON_FORM}") from None
         return following
 
     # -- sending -----------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ def index(request: Request, agent_id: UUID) -> HttpResponse:
         status = add(agent, form)
         if status == 200:
             return redirect("schedules", agent.pk)
-    schedules = agent.schedules.select_related("last_run").order_by("-created_at")[:LISTED]
+    rows = agent.schedules.select_related("last_run").prefetch_related("last_run__steps")
+    schedules = rows.order_by("-created_at")[:LISTED]
     context = {"agent": agent, "schedules": schedules, "form": form}
     return render(request, "agents/schedules.html", context, status=status)
 

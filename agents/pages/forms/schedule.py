@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.safestring import mark_safe
 
 from agents.models.message import LONGEST_MESSAGE, Message
 from agents.models.schedule import LONGEST_CRON, Schedule
 
 from .agent import TextAsTyped
+
+EXAMPLES = (
+    "Minute, hour, day of the month, month, day of the week. <code>0 9 * * 1-5</code> is 9:00 from"
+    " Monday to Friday, <code>30 18 1 * *</code> is 18:30 on the first of each month,"
+    " <code>*/15 * * * *</code> is every 15 minutes."
+)
 
 
 class ScheduleForm(forms.Form):
@@ -26,9 +33,7 @@ class ScheduleForm(forms.Form):
         required=False,
         max_length=LONGEST_CRON,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="Minute, hour, day of the month, month, day of the week. 0 9 * * 1-5 is 9:00 from"
-        " Monday to Friday, 30 18 1 * * is 18:30 on the first of each month, */15 * * * * is every"
-        " 15 minutes.",
+        help_text=mark_safe(EXAMPLES),
     )
 
     def clean(self) -> dict[str, Any]:
