@@ -70,25 +70,26 @@ def test_letta_code_says_hello_and_runs_a_command_for_the_model(
     assert messages[1]["content"].endswith("hello")
 
 
-def test_letta_codes_new_agent_edits_a_file_and_is_found_again(
+def test_letta_codes_new_agent_edits_a_file_and_its_memory_and_is_found_again(
     letta: Run, scripted: FakeOpenAI, tmp_path: Path
 ) -> None:
     file = tmp_path / "birds.txt"
     file.write_text("a heron\n")
     edit = {"file_path": str(file), "old_string": "a heron", "new_string": "two herons"}
+    insert = {"label": "human", "new_string": "Likes herons."}
     scripted.script(
-        calls(("Read", {"file_path": str(file)})),
+        calls(("Read", {"file_path": str(file)}), ("memory_insert", insert)),
         calls(("Edit", edit), ("Bash", {"command": f"wc -w {file}", "description": "Count"})),
         text("There are two."),
     )
-    made = json.loads(
-        letta("--new-agent", "--toolset", "default", "-p", "Two!", "--output-format", "json")
-    )
+    options = ("--toolset", "default", "--base-tools", "memory_insert")
+    made = json.loads(letta("--new-agent", *options, "-p", "Two!", "--output-format", "json"))
     assert (made["result"], made["is_error"]) == ("There are two.", False)
     assert file.read_text() == "two herons\n"
-    read, _, counted = returned(scripted)
+    read, _, _, counted = returned(scripted)
     assert "a heron" in read
     assert counted.startswith("2 ")
+    assert "Likes herons." in scripted.requests[-1]["messages"][0]["content"]
     scripted.script(text("Still two."))
     agent = made["agent_id"]
     again = json.loads(letta("--agent", agent, "-p", "And now?", "--output-format", "json"))
