@@ -58,14 +58,11 @@ ABSENT = (
         ),
     ),
     Absent(
-        "archives, which several agents share",
+        "archives that several agents share",
         "each agent's own archival memory; blocks can be shared",
         (
-            "GET POST /archives/",
-            "GET PATCH DELETE /archives/{id}",
-            "POST /archives/{id}/passages",
-            "POST /archives/{id}/passages/batch",
-            "DELETE /archives/{id}/passages/{id}",
+            "POST /archives/",
+            "PATCH DELETE /archives/{id}",
             "PATCH /agents/{id}/archives/attach/{id}",
             "PATCH /agents/{id}/archives/detach/{id}",
         ),

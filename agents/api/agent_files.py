@@ -48,7 +48,7 @@ def export(request: HttpRequest, agent_id: str, options: Query[ExportOptions]) -
         words = "The older format can be imported but not exported; leave use_legacy_format out."
         raise invalid("use_legacy_format", words)
     if options.conversation_id is not None:
-        words = "An agent has one conversation here; leave conversation_id out."
+        words = "A file has all of the agent's conversations; leave conversation_id out."
         raise invalid("conversation_id", words)
     return download(request, agent, with_messages=not options.scrub_messages)
 

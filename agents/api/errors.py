@@ -72,7 +72,7 @@ def not_found(noun: str, key: object) -> Refused:
 def absent(status: int, request: HttpRequest) -> Refused:
     """404 or 405: an address or a method that this server does not have; 501 where Letta has it."""
     if words := sentence(request.method or "", request.path):
-        return Refused(501, words)
+        return Refused(501, words, **{"x-should-retry": "false"})
     operation = f"{request.method} {request.path}"
     words = f"This server has no operation {operation}; /v1/openapi.json lists those it has."
     return Refused(status, words)

@@ -22,7 +22,7 @@ from .responses import stream
 from .run_stream import WHOLE, usage
 from .schemas.fields import Json, Many, Short
 from .schemas.messages import MessageOptions, MessageState, Usage
-from .schemas.runs import RUN_STATUSES, FollowRun, RetryRun, RunState, StepState
+from .schemas.runs import RUN_STATUSES, FollowRun, RetryRun, RunState, StepState, reasons_of
 from .spans import MOST_SPANS, spans_of
 from .ways_on import ways_on
 
@@ -57,7 +57,7 @@ def index(request: HttpRequest, filters: Query[RunFilters]) -> list[Run]:
     if filters.stop_reason == REQUIRES_APPROVAL:
         runs = runs.filter(status=Run.Status.WAITING)
     elif filters.stop_reason is not None:
-        runs = runs.filter(reason=filters.stop_reason)
+        runs = runs.filter(reason__in=reasons_of(filters.stop_reason))
     return page_of(runs, filters, lambda text: ids.key_of("run", text), by="pk")
 
 

@@ -18,6 +18,7 @@ from . import (
     agent_files,
     agents,
     all_messages,
+    archives,
     blocks,
     catalogue,
     contexts,
@@ -94,7 +95,18 @@ api = Api(
 )
 for module in (
     *(agents, agent_files, blocks, tools, tool_runs, messages, conversations),
-    *(searching, all_messages, contexts, passages, runs, schedules, steps, identities, catalogue),
+    *(
+        searching,
+        all_messages,
+        contexts,
+        archives,
+        passages,
+        runs,
+        schedules,
+        steps,
+        identities,
+        catalogue,
+    ),
 ):
     api.add_router("", module.router)
 errors.handle(api)

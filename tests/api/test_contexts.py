@@ -26,6 +26,8 @@ def test_an_agent_or_one_of_its_conversations_is_compacted(
     assert done["summary"] == "They counted."
     assert done["num_messages_after"] < done["num_messages_before"]
     assert api.get(f"{path}/context")["summary_memory"] == "They counted."
+    (run, *_) = api.get("/runs/?stop_reason=end_turn")
+    assert (run["stop_reason"], run["status"]) == ("end_turn", "completed"), "in Letta's words"
     agent_id = path.rpartition("/")[2]
     other = api.post(f"/conversations/?agent_id={agent_id}")["id"]
     asked = {"conversation_id": other}

@@ -123,6 +123,7 @@ class World:
         step = run.steps.first() or Step.objects.create(run=run, number=1, model="m", endpoint="e")
         return {
             "agent_id": self.agent,
+            "archive_id": f"archive-{agent.pk}",
             "conversation_id": f"conv-{conversation.pk}",
             "block_id": self.block,
             "block_label": "human",
@@ -137,6 +138,8 @@ BODIES: dict[str, Any] = {
     "POST /blocks/": {"label": "b"},
     "PUT /tools/": {"source_code": ADD},
     "POST /agents/{id}/archival-memory": {"text": "x"},
+    "POST /archives/{id}/passages": {"text": "x"},
+    "POST /archives/{id}/passages/batch": {"passages": [{"text": "x"}]},
     "POST /agents/{id}/messages": {"input": "x"},
     "POST /agents/{id}/messages/stream": {"input": "x"},
     "POST /agents/{id}/messages/async": {"input": "x"},

@@ -25,6 +25,7 @@ DEFAULT = (
     "test_messages_are_streamed_or_answered_whole_and_listed_by_conversation"
 )
 JUDGED = "tests.api.test_feedback::test_a_step_is_judged_and_found_by_its_feedback"
+ARCHIVES = "tests.api.test_archives::test_an_agents_archival_memory_is_an_archive"
 ACROSS = "tests.api.test_across_agents::"
 MADE = "tests.api.test_agents::test_an_agent_is_made_with_everything"
 
@@ -110,6 +111,8 @@ ACTS = {
     r"POST /messages/search (conversation_id|search_mode)": (
         f"{ACROSS}test_messages_of_one_conversation_are_listed_and_searched"
     ),
+    r"GET /archives/ (agent_id|name)": ARCHIVES,
+    r"POST /archives/\{id\}/passages/batch passages\.\w+": ARCHIVES,
     r"GET /messages/ include_return_message_types": (
         f"{ACROSS}test_messages_of_all_agents_are_one_list_the_newest_first"
     ),

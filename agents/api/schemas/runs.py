@@ -28,7 +28,8 @@ STEP_STATUSES = {
     Step.Status.FAILED: "failed",
     Step.Status.STOPPED: "cancelled",
 }
-WORDS = {Run.Reason.NO_HEARTBEAT: "end_turn", Run.Reason.GIVEN: "end_turn"}
+ENDED = ("NO_HEARTBEAT", "GIVEN", "COMPACTED", "NO_ROOM", "FORKED")  # well, in Letta's one word
+WORDS = {Run.Reason[name]: "end_turn" for name in ENDED}
 
 
 def stop_reason(run: Run) -> str | None:
