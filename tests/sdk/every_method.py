@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import letta_client
 from pydantic import TypeAdapter, ValidationError
 
 from tests.sdk.operations import SOURCE, finished
@@ -136,8 +137,6 @@ def given_to(client: Any, name: str, world: dict[str, Any]) -> dict[str, Any]:
 
 def called(client: Any, resource: Any, name: str, world: dict[str, Any]) -> str:
     """Call a method; what its answer is worth."""
-    import letta_client
-
     method = getattr(resource, name.rpartition(".")[2])
     needed = [
         each.name
@@ -171,8 +170,6 @@ def events(text: str) -> list[str]:
 
 def shape(wanted: Any, *, streamed: bool) -> Callable[[str], Any]:
     """What reads a text as the type that a method gives back."""
-    import letta_client
-
     if wanted is str:  # the SDK gives the answer's text
         return str
     parts = typing.get_args(wanted)

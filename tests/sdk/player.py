@@ -17,10 +17,17 @@ from typing import Any
 
 import httpx
 
-from tests.sdk import operations, scenarios, tool_operations, tool_scenarios, waiting
+from tests.sdk import (
+    every_method,
+    operations,
+    scenarios,
+    tool_operations,
+    tool_scenarios,
+    waiting,
+)
 from tests.sdk.any_version import connect
 
-MODULES = (scenarios, tool_scenarios, operations, tool_operations, waiting)
+MODULES = (scenarios, tool_scenarios, operations, tool_operations, waiting, every_method)
 requests: list[Any] = []
 send = httpx.Client.send
 
