@@ -94,6 +94,7 @@ agent: list[URLPattern | URLResolver] = [
     path(
         "compactions/<int:compaction_id>/summary/", compactions.summary, name="compaction_summary"
     ),
+    path("steps/<int:step_id>/feedback/", runs.feedback, name="step_feedback"),
     path("steps/<int:step_id>/request/", sent_requests.show, name="step_request"),
     path("steps/<int:step_id>/request/raw/", sent_requests.raw, name="step_request_raw"),
     # its memory

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Run
+from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Run, Step
 from agents.models.editing import as_sentence
 from agents.models.event import snapshot
 from agents.runs import ways_on
@@ -100,6 +100,22 @@ def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     way = request.POST.get("way", "")
     ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room")
     return done(request, run.conversation)
+
+
+@login_required
+@require_POST
+def feedback(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
+    """Say what one thinks of a step. POST: `verdict`, "positive", "negative" or nothing."""
+    steps = Step.objects.select_related("run__conversation__agent")
+    step = get_object_or_404(steps, run__agent=own_agent(request, agent_id), pk=step_id)
+    step.run.agent = step.run.conversation.agent
+    verdict = request.POST.get("verdict", "")
+    try:
+        step.judge(verdict, step.feedback.get("tags", ()) if verdict else ())
+    except ValidationError as error:
+        context = {"error": " ".join(error.messages)}
+        return render(request, "agents/_refusal.html", context, status=422)
+    return done(request, step.run.conversation)
 
 
 @login_required

@@ -295,6 +295,13 @@ def rewrite_the_past(stage: Stage) -> None:
         patch(stage, message, {"content": "Something <b>else</b>"})
 
 
+def judge_a_step(stage: Stage) -> None:
+    finish(stage)
+    step = stage.server.rows("SELECT max(id) FROM agents_step")[0][0]
+    path = f"{stage.path}/steps/{step}/feedback/"
+    assert stage.server.post(path, verdict="positive").status == 204
+
+
 def rename_the_conversation(stage: Stage) -> None:
     path = f"{stage.path}/conversations/{stage.path.rpartition('/')[2]}/rename/"
     assert stage.server.post(path, title="About <pie>").status == 204
