@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings
 
 from agents.ledger.fork_conversation import fork
 from agents.memory.context import compile_context
-from agents.models import Agent, Compaction, Conversation, Event, LimitReached, Message, Run
+from agents.models import Agent, Compaction, Conversation, Editor, Event, LimitReached, Message, Run
 from agents.runs import engine
 from agents.runs.loop import run_agent
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.stored import stored
+from tests.support.threads import at_once
 
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie"})
 
@@ -173,3 +178,33 @@ def test_a_fork_begins_with_what_is_in_the_context_up_to_a_message(
     assert "I like pie" in sent(model)
     assert "One plus one?" not in sent(model)
     assert agent.first_conversation.messages.count() == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_conversations_and_a_script_write_one_block_at_once_and_nothing_is_lost(
+    agent: Agent,
+    second: Conversation,
+    model: FakeOpenAI,
+    alice: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "submit", lambda run: None)
+    for number in range(12):
+        append = ("core_memory_append", {"label": "human", "content": f"Fact {number}."})
+        model.script(calls(append))
+    model.script(text("Done."), text("Done."))
+    runs = [agent.send("Note it all", "1"), second.send("Note it all", "2")]
+
+    def by_script() -> None:
+        for number in range(12, 18):
+            human = agent.block("human")
+            assert human is not None
+            human.append(f"Fact {number}.", by=Editor.person(alice, Editor.API))
+
+    writers: list[Callable[[], None]] = [partial(run_agent, run.pk) for run in runs]
+    at_once(lambda write: write(), [*writers, by_script])
+    human = agent.block("human")
+    assert human is not None
+    assert {f"Fact {number}." in human.value for number in range(18)} == {True}
+    assert human.version == human.edits.count() == 18
+    assert set(Run.objects.values_list("status", flat=True)) == {"done"}
