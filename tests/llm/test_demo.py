@@ -94,7 +94,7 @@ def test_closing_the_stream_stops_it_while_it_waits() -> None:
     [
         "My name is Sarah.", "my name is sarah", "Hi, I'm Sarah!", "I’m Sarah",
         "Please call me Sarah", "Actually, my name is Sarah.", "My name is Sarah, not Bob",
-        "Remember that my name is Sarah",
+        "Remember that my name is Sarah", "My name is actually Sarah",
     ],
 )  # fmt: skip
 def test_a_name_is_appended_when_new_replaced_when_another_left_when_the_same(text: str) -> None:

@@ -68,13 +68,14 @@ OPENING = r"\A(?:(?:hi|hello|hey|no|yes|please|actually|also|remember that)\b[\s
 CLAUSES = r"(?<=[.!?])\s+|\n+|(?:,|,? and|,? but)\s+(?=(?:i|i'm|my|call)\b)"
 QUESTION = r"(?:what|who|whose|where|which|how|when|why|tell me about)\b.*|.*\?"
 NAME = r"(?P<x>\w[\w.'-]*(?: (?-i:[A-Z])[\w.'-]*){0,3})(?:,? (?:not|now|instead|please|from)\b.*)?"
+AFTER_ALL = r"(?: actually| really)?"
 NO_NAME = r"(?!\w+(?:ish|an|ese|ing|ed)\b)"  # "I'm British", "I'm American"
 THING = r"(?!(?:it|that|this|you|them|to)\b)(?P<x>.+?)(?: very much| a lot| too| any ?more)?"
 NAMED = r"(?:my )?name(?: is|:) (.+)"
 OPINION = r"(?:likes|loves|enjoys|hates|dislikes|does not like) {x}"
 FACTS = (  # what a clause says, the line for core memory, the line that it takes the place of
-    (rf"(?:my (?:\w+ )?name(?:'s| is)|call me) {NAME}", "Name: {x}", NAMED),
-    (rf"i(?:'m| am)(?: called)? {NO_NAME}(?=(?-i:[A-Z])){NAME}", "Name: {x}", NAMED),
+    (rf"(?:my (?:\w+ )?name(?:'s| is)|call me){AFTER_ALL} {NAME}", "Name: {x}", NAMED),
+    (rf"i(?:'m| am){AFTER_ALL}(?: called)? {NO_NAME}(?=(?-i:[A-Z])){NAME}", "Name: {x}", NAMED),
     (rf"i (?:really |also )?(?P<v>like|love|enjoy|hate|dislike) {THING}", "{v}s {x}", OPINION),
     (rf"i (?:don't|do not|no longer) (?:like|love|enjoy) {THING}", "Does not like {x}", OPINION),
 )
