@@ -120,7 +120,12 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) ->
 def test_every_operation_does_what_the_document_says(
     case: schemathesis.Case[Any], something_there: None
 ) -> None:
-    case.call_and_validate(checks=CHECKS)
+    response = case.call()
+    if response.status_code == 501:  # Letta has it, and this server says that it has not
+        operations = case.operation.schema.raw_schema["paths"][case.operation.path]
+        assert case.method.lower() not in operations
+        return
+    case.validate_response(response, checks=CHECKS)
 
 
 def test_every_operation_is_named_once_and_told_of(db: None) -> None:
