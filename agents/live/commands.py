@@ -18,6 +18,10 @@ class CommandError(Exception):
     """Why a command was not carried out, for the page to show."""
 
 
+class ConversationGone(CommandError):
+    """The conversation that a command names is not there."""
+
+
 def parse(text: str | None) -> dict[str, Any]:
     """A command: `{"command": …}`, or what the htmx extension makes of a form, `{"body": {…}}`."""
     try:
@@ -49,7 +53,7 @@ def find_conversation(user: User, body: dict[str, Any]) -> Conversation:
         raise CommandError("There is no such agent.")
     conversation = Conversation.of(agent, named)
     if conversation is None:
-        raise CommandError("There is no such conversation; it may have been deleted.")
+        raise ConversationGone("There is no such conversation; it may have been deleted.")
     return conversation
 
 

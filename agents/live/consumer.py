@@ -28,6 +28,7 @@ from agents.models.database_errors import unavailable
 from . import publisher
 from .commands import (
     CommandError,
+    ConversationGone,
     accept_message,
     find_conversation,
     parse,
@@ -35,7 +36,15 @@ from .commands import (
     whole_number,
 )
 from .fragments import drawn
-from .frames import BATCH, Frame, NothingToShow, are_next, render_list, render_next
+from .frames import (
+    BATCH,
+    CONVERSATION_GONE,
+    Frame,
+    NothingToShow,
+    are_next,
+    render_list,
+    render_next,
+)
 from .login import Login, LoginEnded
 
 logger = logging.getLogger(__name__)
@@ -151,7 +160,12 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def follow(self, body: dict[str, Any]) -> None:
         """The page shows a conversation of an agent, as they were at event `after`."""
-        conversation = await in_thread(find_conversation, self.user, body)
+        try:
+            conversation = await in_thread(find_conversation, self.user, body)
+        except ConversationGone:  # deleted while the page was away
+            self.unfollow()
+            await self.send_frame({"content": drawn(CONVERSATION_GONE)})
+            return
         agent = conversation.agent
         self.unfollow()
         self.agent_id, self.conversation_id = agent.pk, conversation.pk

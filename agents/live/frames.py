@@ -12,6 +12,7 @@ from . import publisher
 from .fragments import drawn, render
 
 BATCH = 100  # events read from the log at once
+CONVERSATION_GONE = "agents/events/conversation_gone.html"
 
 # An event's seq, its kind, and its fragments; None for an event of another conversation.
 Frame = tuple[int, str, str | None]
@@ -41,7 +42,7 @@ def render_next(user: User, agent_id: UUID, conversation_id: UUID, seq: int) -> 
         raise NothingToShow("agents/events/gone.html")
     conversation = Conversation.of(agent, conversation_id)
     if conversation is None:
-        raise NothingToShow("agents/events/conversation_gone.html")
+        raise NothingToShow(CONVERSATION_GONE)
     log = Event.objects.filter(agent=agent).after(seq)
     return [
         (seq, kind, render(conversation, kind, data) if of in (None, conversation.pk) else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -211,3 +212,11 @@ def test_a_block_held_by_two_agents_changes_in_both_logs(agent: Agent, alice: Us
         kinds = Event.objects.filter(agent=each).order_by("seq").values_list("kind", flat=True)
         assert (kinds[0], list(kinds)[-1]) == ("agent_changed", "block_edited")
         assert list(kinds).count("block_edited") == 1
+
+
+async def test_a_page_that_comes_back_to_a_deleted_conversation_is_told(
+    agent: Agent, open_page: Open
+) -> None:
+    page = await open_page(agent)
+    await page.say(command="follow", agent=str(agent.pk), conversation=str(uuid4()), after=0)
+    await page.hear_until(lambda it: "This conversation was deleted" in it.get("content", ""))
