@@ -70,7 +70,7 @@ def stored_fields(
         "counts": context.counts,
     }
     if context.options:
-        request["options"] = context.options
+        request["options"] = dumps(context.options)  # as text: Postgres sorts names in JSON
     if changes := context.dialect.changes():
         request["dialect"] = changes
     if internal is not None:
@@ -135,7 +135,7 @@ def sent(step: Step) -> Request | None:
             step.run.conversation, first, last, request.get("internal"), dialect
         ),
         window=step.window,
-        options=request.get("options", {}),
+        options=json.loads(request.get("options", "{}")),
         dialect=dialect,
     )
     if tokens := step.prompt_tokens or step.context_tokens:
