@@ -38,6 +38,11 @@ else
 SERVE := $(RUN)
 endif
 
+# On Postgres, web and workers wait for this.
+ifneq ($(DATABASE_URL),)
+PREPARE := $(PY) manage.py prepare &&
+endif
+
 # A .venv whose Python is gone (the system's was upgraded) is made anew, whatever its stamps say.
 ifneq ($(shell $(PY) -c 'print("runs")' 2>/dev/null),runs)
 .PHONY: $(RUN) $(HOSTED) $(DEV)
@@ -53,7 +58,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 run: $(SERVE) ## serve on http://127.0.0.1:8283 (HOST, PORT, MEMORYWEB_DATA)
-	@exec $(PY) manage.py serve
+	@$(PREPARE) exec $(PY) manage.py serve
 
 install-hosted: $(HOSTED) ## the libraries for Postgres, Redis and workers
 

@@ -163,6 +163,8 @@ def _database() -> dict[str, Any]:
 
 
 DATABASES = {"default": _database()}
+# Seconds that web and workers wait for `manage.py prepare`.
+PREPARE_WAIT = env.float("MEMORYWEB_PREPARE_WAIT", default=300.0)
 # allauth counts attempts to log in, `requests` each person's requests (agents/models/limits.py). A
 # cache of the usual 300 entries would forget some of them as soon as somebody makes many.
 CACHES: dict[str, dict[str, Any]] = {

@@ -25,7 +25,7 @@ DAMAGED = (
 )
 OTHER_TABLES = (
     "The database's tables are not those of this version of memoryweb ({error}). If it is new or"
-    " was made by an older version, `manage.py serve` brings it up to date, or says why it cannot."
+    " was made by an older version, `manage.py prepare` brings it up to date or says why not."
 )
 
 

@@ -93,10 +93,11 @@ class MemoryWeb:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        eventually(self._answers, within=START_WITHIN)
+        eventually(self.answers, within=START_WITHIN)
         return self
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Whether it serves; RuntimeError if it has ended."""
         if self._child and self._child.poll() is not None:
             raise RuntimeError(f"The server ended at once:\n{self.log.read_text()}")
         with suppress(OSError):

@@ -38,6 +38,8 @@ class Site:
         self.database, self.stack = database, stack
         urls = {"DATABASE_URL": database, "REDIS_URL": os.environ["REDIS_URL"]}
         self.environment = urls | environment
+        prepared = MemoryWeb(data / "prepare", model, **self.environment).command("prepare")
+        assert prepared.returncode == 0, prepared.stderr
         self.web = [
             stack.enter_context(MemoryWeb(data / name, model, **self.environment))
             for name in ("one", "two")
@@ -68,16 +70,21 @@ class Site:
 def own_site(
     data: Path, model: FakeOpenAI | None = None, server: str = "", **environment: str
 ) -> Iterator[Site]:
-    """A site on a fresh database of a server, DATABASE_URL's if none is named; dropped in the end.
+    """A site on a fresh database of a server, DATABASE_URL's if none is named.
 
     Without a model, the demo answers.
     """
+    with own_database(server) as database, ExitStack() as stack:
+        yield Site(data, model, database, stack, environment)
+
+
+@contextmanager
+def own_database(server: str = "") -> Iterator[str]:
+    """The URL of a fresh, empty database of a server; it is dropped in the end."""
     url = urlsplit(server or os.environ["DATABASE_URL"])
     name = f"site_{uuid4().hex[:12]}"
     execute(urlunsplit(url), f"CREATE DATABASE {name}")
-    with ExitStack() as stack:
-        database = urlunsplit(url._replace(path=f"/{name}"))
-        yield Site(data, model, database, stack, environment)
+    yield urlunsplit(url._replace(path=f"/{name}"))
     execute(urlunsplit(url), f"DROP DATABASE {name} WITH (FORCE)")
 
 

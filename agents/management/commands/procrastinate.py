@@ -1,6 +1,7 @@
 """`manage.py procrastinate`: Procrastinate's commands, with a worker that outlives its database.
 
-Procrastinate's own worker ends when it loses Postgres, be it for the moment that a restart takes.
+Procrastinate's own worker ends when it loses Postgres, be it for the moment that a restart takes,
+and when it finds no tables there; this one waits for `manage.py prepare`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from procrastinate.contrib.django.management.commands import procrastinate
 
 from agents.models.database_errors import unavailable
 
+from ..prepared import wait_until_prepared
+
 logger = logging.getLogger(__name__)
 AGAIN_SECONDS = 1.0  # before a worker that lost the database looks for it
 
@@ -28,6 +31,7 @@ AGAIN_SECONDS = 1.0  # before a worker that lost the database looks for it
 class Command(procrastinate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         if options.get("func") is cli.worker_:
+            wait_until_prepared()
             options["func"] = keep_working
         super().handle(*args, **options)
 

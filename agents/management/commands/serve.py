@@ -1,21 +1,22 @@
-"""`manage.py serve`: migrate, continue interrupted runs, and serve until stopped."""
+"""`manage.py serve`: serve until stopped.
+
+On SQLite it migrates first and continues interrupted runs. On Postgres it waits until `manage.py
+prepare` has migrated; the runs are the workers'.
+"""
 
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import gc
 import os
 import sys
-import time
 from argparse import ArgumentParser
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Any, TextIO
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
 
 from agents.accounts import owner
 from agents.api import callbacks
@@ -24,11 +25,10 @@ from agents.llm.endpoints import ModelError
 from agents.models import Agent
 from agents.runs import engine, periodic
 from agents.search import embedder
-from memoryweb.data_folder import LOCK
 
+from ..prepared import lock_data, wait_until_prepared
 from ..tables import bring_up_to_date, checkpoint
 
-MIGRATING = 8283  # the key of Postgres' advisory lock
 MOST_AT_ONCE = 1024  # connections that wait to be accepted
 HANDSHAKE_SECONDS = 60  # until then a page that opens its socket waits, when all come at once
 
@@ -44,7 +44,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         check_address(host)
         lock = None if settings.HOSTED else lock_data()
-        migrate()
+        if settings.HOSTED:
+            wait_until_prepared()
+        else:
+            bring_up_to_date()
         if not settings.ACCOUNTS:
             owner()
         Agent.objects.purge_expired()
@@ -89,25 +92,6 @@ def check_address(host: str) -> None:
         )
 
 
-def lock_data() -> TextIO:
-    """Lock the data directory: only one process at a time uses a SQLite file."""
-    try:
-        lock = (settings.DATA / LOCK).open("w")
-    except OSError as error:
-        raise CommandError(
-            f"The data directory {settings.DATA} cannot be written: {error.strerror}. Let this user"
-            " write there, or set MEMORYWEB_DATA to another directory."
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise CommandError(
-            f"Another memoryweb already uses {settings.DATA}; stop it first, or set"
-            " MEMORYWEB_DATA to another directory."
-        ) from None
-    return lock
-
-
 def keep_to_one_core() -> None:
     """Keep all threads on one core, where the system allows it.
 
@@ -118,22 +102,6 @@ def keep_to_one_core() -> None:
         cores = sorted(os.sched_getaffinity(0))
         with suppress(OSError):
             os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
-
-
-def migrate() -> None:
-    """Migrate the tables; if several processes start at once, only one does it.
-
-    A process that waited inside `pg_advisory_lock` would block CREATE INDEX CONCURRENTLY.
-    """
-    with connection.cursor() as cursor:
-        while settings.HOSTED:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATING])
-            if cursor.fetchone()[0]:
-                break
-            time.sleep(0.2)
-        bring_up_to_date()
-        if settings.HOSTED:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
 def model_in_words() -> str:
