@@ -48,6 +48,7 @@ class Line:
     status: str = Message.Status.COMPLETE
     internal: bool = False
     duration_ms: int | None = None
+    left_out: int | None = None
     run: int | None = None
     step: int | None = None
 
@@ -198,6 +199,7 @@ class Reader:
                 raise kept.wrong("status", f"is '{line.status[:40]}', which is not a status")
             line.internal = kept.get("internal", bool, False)
             line.duration_ms = kept.whole("duration_ms", 0, 2**31 - 1)
+            line.left_out = kept.whole("left_out", 0, 10**9)
             line.run = kept.whole("run", 0, 10**9)
             line.step = kept.whole("step", 0, 10**9)
         self.result.lines.append(line)

@@ -10,7 +10,7 @@ from typing import IO
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
-from agents.models import Agent
+from agents.models import Agent, Conversation
 from agents.models.event import snapshot
 
 from .exporting import file_name, written
@@ -20,13 +20,22 @@ CHUNK = 64 * 1024  # bytes sent at once
 
 
 def download(
-    request: HttpRequest, agent: Agent, *, with_messages: bool = True
+    request: HttpRequest,
+    agent: Agent,
+    conversation: Conversation | None = None,
+    *,
+    with_messages: bool = True,
 ) -> StreamingHttpResponse:
-    """An agent as a file, of one moment; written to the end before it is sent."""
+    """An agent as a file, of one moment; written to the end before it is sent.
+
+    `conversation` is the one of the agent's whose messages the file has; else it has all.
+    """
     file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
     with snapshot():
         now = Agent.objects.get(pk=agent.pk)
-        for piece in written(now, with_messages=with_messages):
+        if conversation is not None:
+            conversation = Conversation.of(now, conversation.pk)
+        for piece in written(now, conversation, with_messages=with_messages):
             file.write(piece.encode())
     size = file.tell()
     file.seek(0)

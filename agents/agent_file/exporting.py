@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.utils import timezone
 
 from agents import tools
 from agents.memory.context import compile_context
-from agents.models import Agent, Block, Compaction, Message, Run, Step, Tool
+from agents.models import Agent, Block, Conversation, Tool
 from agents.models.tag import AgentTag
 from agents.tools.custom import CustomTool
 from agents.tools.rules import on_the_wire
 
 from .entries import (
-    COMPACTION,
-    CONVERSATION,
     EMBEDDING,
     NOTHING,
-    RUN,
-    STEP,
     block_entry,
     entry_of,
     llm_config,
@@ -36,6 +32,7 @@ from .entries import (
     tool_entry,
     values_of,
 )
+from .exported_history import BATCH, ExportedHistory
 from .importing import OWN, VERSION
 from .pieces import pieces, plain
 
@@ -48,8 +45,6 @@ IN_THE_FORMAT: dict[type[Model], set[str]] = {
     Block: {"label", "description", "limit", "read_only", "name", "metadata"},
     Tool: {"tags", "return_char_limit", "default_requires_approval"},
 }
-BATCH = 2000  # rows read at once
-Row = TypeVar("Row", bound=Model)
 
 
 def export_agent(agent: Agent) -> dict[str, Any]:
@@ -58,12 +53,15 @@ def export_agent(agent: Agent) -> dict[str, Any]:
     return whole
 
 
-def written(agent: Agent, *, with_messages: bool = True) -> Iterator[str]:
+def written(
+    agent: Agent, conversation: Conversation | None = None, *, with_messages: bool = True
+) -> Iterator[str]:
     """The same as parts of JSON; rows are read while the file is written.
 
-    Without messages it has memory, tools and settings, but no messages, runs or steps.
+    With a conversation of the agent's, the file has that one alone, as the agent's first. Without
+    messages it has memory, tools and settings, but no messages, runs or steps.
     """
-    return pieces(Export(agent, with_messages=with_messages).file())
+    return pieces(Export(agent, conversation, with_messages=with_messages).file())
 
 
 def file_name(agent: Agent) -> str:
@@ -80,37 +78,13 @@ def own_settings(row: Agent | Block | Tool) -> dict[str, Any]:
 class Export:
     """One agent that is being exported."""
 
-    def __init__(self, agent: Agent, *, with_messages: bool = True) -> None:
-        self.agent, self.first = agent, agent.first_conversation
-        first = self.first
+    def __init__(
+        self, agent: Agent, conversation: Conversation | None = None, *, with_messages: bool = True
+    ) -> None:
+        self.agent = agent
+        self.history = ExportedHistory(agent, conversation, with_messages=with_messages)
         self.blocks = agent.core_memory()
         self.tools = list(self.tools_of())
-        self.with_messages = with_messages
-        others = agent.conversations.exclude(pk=agent.pk).order_by("created_at")
-        self.conversations = [first, *others]
-        self.place = {each.pk: place for place, each in enumerate(self.conversations)}
-        self.compaction = Compaction.newest(first) if with_messages else None
-        self.runs = list(
-            self.of_conversation(Run.objects.filter(agent=agent))
-            .exclude(status=Run.Status.QUEUED)
-            .order_by("pk")
-        )
-        steps = self.of_conversation(Step.objects.filter(run__agent=agent))
-        self.steps = list(steps.order_by("run_id", "pk"))
-        self.steps_of: dict[int, list[Step]] = {}
-        for step in self.steps:
-            self.steps_of.setdefault(step.run_id, []).append(step)
-        self.run_place = {run.pk: place for place, run in enumerate(self.runs)}
-        self.step_place = {step.pk: place for place, step in enumerate(self.steps)}
-        said = self.of_conversation(Message.objects.filter(agent=agent))
-        self.sent = said.exclude(status=Message.Status.DRAFT)
-        # Messages have the numbers they have in the agent; 0 is the system message, and the
-        # summary has the one after the last.
-        self.summary_id = f"message-{agent.message_count + 1}"
-
-    def of_conversation(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        """Rows that belong to the conversation; none if it is left out."""
-        return rows if self.with_messages else rows.none()
 
     def file(self) -> dict[str, Any]:
         return {
@@ -155,44 +129,29 @@ class Export:
             "timezone": agent.timezone,
             "message_buffer_autoclear": agent.message_buffer_autoclear,
             "id": "agent-0",
-            "in_context_message_ids": self.in_context(),
+            "in_context_message_ids": self.history.in_context(),
             "messages": self.messages(),
             "files_agents": [],
             "group_ids": [],
         }
 
-    def in_context(self) -> list[str]:
-        """The ids of the messages in the context, the system message first."""
-        numbers = self.sent.filter(
-            conversation=self.first.pk,
-            number__gte=self.first.context_from,
-            internal=False,
-            left_out=None,
-            status__in=(Message.Status.COMPLETE, Message.Status.STOPPED),
-        )
-        said = [f"message-{n}" for n in numbers.order_by("number").values_list("number", flat=True)]
-        return ["message-0", *([self.summary_id] if self.compaction else []), *said]
-
     def messages(self) -> Iterator[dict[str, Any]]:
-        agent, model = self.agent, self.agent.model or None
-        context = compile_context(self.first)
-        if not self.with_messages:
+        agent, history, model = self.agent, self.history, self.agent.model or None
+        context = compile_context(history.first)
+        if not history.with_messages:
             context.summary = context.metadata = ""
         system = context.system
         yield message_entry("message-0", "system", texts(system), agent.created_at, model)
-        summary = self.compaction
-        for message in self.rows():
-            if summary and message.number >= self.first.context_from:
-                yield summary_entry(self.summary_id, summary, model)
+        summary = history.compaction
+        for message in history.messages():
+            if summary and message.number >= history.first.context_from:
+                yield summary_entry(history.summary_id, summary, model)
                 summary = None
-            step = self.step_place.get(message.step_id or 0)
-            used = model if step is None else self.steps[step].model
+            step = history.step_place.get(message.step_id or 0)
+            used = model if step is None else history.steps[step].model
             yield entry_of(message, used)
         if summary:
-            yield summary_entry(self.summary_id, summary, model)
-
-    def rows(self) -> Iterator[Message]:
-        return self.sent.order_by("number").iterator(chunk_size=BATCH)
+            yield summary_entry(history.summary_id, summary, model)
 
     def tools_of(self) -> Iterator[dict[str, Any]]:
         """The agent's tools, except the methods of its memory class, which no file contains."""
@@ -213,23 +172,11 @@ class Export:
     # -- what only this program reads --------------------------------------------------------------
 
     def own_entry(self) -> dict[str, Any]:
-        made = ["message-0", *([self.summary_id] if self.compaction else [])]
         rules = self.agent.tool_rules
         waived = [rule["tool_name"] for rule in rules if rule["type"] == "no_approval"]
         return {
             "settings": own_settings(self.agent) | {"no_approval": waived},
-            "made": made,
-            "conversations": [
-                values_of(each, CONVERSATION) for each in self.conversations if self.with_messages
-            ],
-            "runs": (self.run_entry(run) for run in self.runs),
-            "messages": self.own_messages(),
-            "compactions": [
-                {"run": self.run_place[each.run_id], **values_of(each, COMPACTION)}
-                for each in self.of_conversation(
-                    Compaction.objects.filter(conversation__agent=self.agent).order_by("pk")
-                )
-            ],
+            **self.history.own_entries(),
             "passages": self.passages(),
             "blocks": {f"block-{n}": self.ledger(block) for n, block in enumerate(self.blocks)},
         }
@@ -240,29 +187,6 @@ class Export:
         own = Tool.objects.filter(owner=self.agent.owner_id, name__in=ids)
         return {ids[tool.name]: own_settings(tool) for tool in own}
 
-    def run_entry(self, run: Run) -> dict[str, Any]:
-        steps = [values_of(step, STEP) for step in self.steps_of.get(run.pk, [])]
-        place = {"conversation": self.place[run.conversation_id]}
-        return values_of(run, (*RUN, "role")) | place | {"steps": steps}
-
-    def own_messages(self) -> Iterator[dict[str, Any]]:
-        """What the format has no field for, message by message."""
-        fields = ("number", "run_id", "step_id", "status", "internal", "duration_ms")
-        rows = self.sent.order_by("number").values_list(*fields).iterator(chunk_size=BATCH)
-        for number, run, step, status, internal, duration_ms in rows:
-            kept: dict[str, Any] = {
-                "id": f"message-{number}",
-                "run": self.run_place.get(run),
-                "step": self.step_place.get(step),
-            }
-            if status != Message.Status.COMPLETE:
-                kept["status"] = status
-            if internal:
-                kept["internal"] = True
-            if duration_ms is not None:
-                kept["duration_ms"] = duration_ms
-            yield kept
-
     def passages(self) -> Iterator[dict[str, Any]]:
         for passage in self.agent.passages.order_by("pk").iterator(chunk_size=BATCH):
             yield {
@@ -270,7 +194,7 @@ class Export:
                     passage, ("text", "tags", "recalled_count", "recalled_at", "created_at")
                 ),
                 "editor": passage.editor_name,
-                "step": self.step_place.get(passage.step_id or 0),
+                "step": self.history.step_place.get(passage.step_id or 0),
             }
 
     def ledger(self, block: Block) -> dict[str, Any]:
@@ -286,7 +210,7 @@ class Export:
                     "editor": edit.editor_name,
                     "undoes": versions.get(edit.undoes_id or 0),
                     "restores": edit.restores,
-                    "step": self.step_place.get(edit.step_id or 0),
+                    "step": self.history.step_place.get(edit.step_id or 0),
                     "tool_call_id": edit.tool_call_id,
                     "created_at": stamp(edit.created_at),
                 }

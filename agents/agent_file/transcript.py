@@ -77,6 +77,7 @@ class Transcript:
             is_error=line.is_error,
             stdout=line.stdout,
             duration_ms=line.duration_ms,
+            left_out=line.left_out,
             created_at=line.at,
         )
 

@@ -16,13 +16,18 @@ from . import auth, ids, lookups
 from .agent_details import agent_state
 from .agents import check_model
 from .auth import READ, WRITE_FILE
-from .errors import invalid
+from .errors import invalid, not_found
 from .json_router import JsonRouter
+from .notes import HEADER
 from .schemas.agents import AgentState, ImportOptions
 from .schemas.fields import Json
 
 router = JsonRouter(tags=["agent files"])
 COPY = "_copy"
+SEVERAL = (
+    "The format has one history: other readers see the messages of all conversations as one, with"
+    " the context of the first. Give conversation_id to export one alone."
+)
 
 
 class ImportedState(AgentState):
@@ -42,15 +47,22 @@ class ExportOptions(BaseModel):
 
 @router.get("/agents/{agent_id}/export", auth=READ, response=Json, operation_id="export_agent")
 def export(request: HttpRequest, agent_id: str, options: Query[ExportOptions]) -> HttpResponseBase:
-    """An agent as an agent file; with `scrub_messages`, without its messages."""
+    """An agent as an agent file; with `conversation_id`, with the messages of that conversation
+    alone, with `scrub_messages`, without any."""
     agent = lookups.agent(request, agent_id)
     if options.use_legacy_format:
         words = "The older format can be imported but not exported; leave use_legacy_format out."
         raise invalid("use_legacy_format", words)
-    if options.conversation_id is not None:
-        words = "A file has all of the agent's conversations; leave conversation_id out."
-        raise invalid("conversation_id", words)
-    return download(request, agent, with_messages=not options.scrub_messages)
+    conversation = None
+    if named := options.conversation_id:
+        conversation = lookups.conversation(request, named, agent_id)
+        if conversation.agent_id != agent.pk:
+            raise not_found("conversation", f"{named} of this agent")
+    with_messages = not options.scrub_messages
+    response = download(request, agent, conversation, with_messages=with_messages)
+    if conversation is None and with_messages and agent.conversations.count() > 1:
+        response[HEADER] = SEVERAL
+    return response
 
 
 @router.post(

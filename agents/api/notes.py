@@ -173,7 +173,7 @@ def noted(view: Callable[..., HttpResponseBase], reader: Reader) -> Callable[...
     def answer(request: HttpRequest, **parameters: Any) -> HttpResponseBase:
         response = view(request, **parameters)
         if words := reader.ignored(request, parameters).header():
-            response[HEADER] = words
+            response[HEADER] = " ".join(filter(None, [response.headers.get(HEADER), words]))
         return response
 
     return answer

@@ -11,7 +11,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest_django import Settings
 
-from agents.models import Agent, Editor, Passage, Tool
+from agents.api.notes import HEADER
+from agents.memory.classes import BasicBlockMemory
+from agents.models import Agent, Conversation, Editor, Passage, Tool
 from tests.conftest import Ask
 from tests.support.addresses import everything
 from tests.support.api_client import Api
@@ -234,11 +236,30 @@ def test_an_export_can_leave_out_all_that_was_said(
     assert made["memory"]["blocks"][0]["value"] == agent.core_memory()[0].value
 
 
+def test_one_conversation_is_exported_and_of_several_it_is_said(
+    api: Api, agent: Agent, ask: Ask
+) -> None:
+    ask("In the first")
+    second = Conversation.create(agent)
+    second.post_first_messages([("user", "In the second")])
+    address = f"/agents/agent-{agent.pk}/export"
+    both = json.dumps(api.get(address))
+    assert "Give conversation_id" in api.last.headers[HEADER]
+    one = json.dumps(api.get(f"{address}?conversation_id=conv-{second.pk}"))
+    assert HEADER not in api.last.headers
+    assert ["In the first" in each for each in (both, one)] == [True, False]
+    assert "In the second" in one
+    first = json.dumps(api.get(f"{address}?conversation_id=default"))
+    assert "In the second" not in first
+    assert "In the first" in first
+
+
 def test_what_cannot_be_exported_so_is_refused(api: Api, agent: Agent, bob: User) -> None:
     address = f"/agents/agent-{agent.pk}/export"
-    for query in ("use_legacy_format=true", "conversation_id=conv-1"):
-        said = api.get(f"{address}?{query}", expect=422)["detail"][0]
-        assert said["loc"] == ["body", query.partition("=")[0]]
+    said = api.get(f"{address}?use_legacy_format=true", expect=422)["detail"][0]
+    assert said["loc"] == ["body", "use_legacy_format"]
+    other = Agent.create(agent.owner, "Other", BasicBlockMemory())
+    api.get(f"{address}?conversation_id=conv-{other.pk}", expect=404)
     assert api.get(f"{address}?max_steps=3&use_legacy_format=false")["agents"]
     Api(bob).get(address, expect=404)
     Api(agent.owner, ["write"]).get(address, expect=403)

@@ -195,6 +195,19 @@ def agent_file(client: Letta) -> Any:
     }
 
 
+def conversation_file(client: Letta) -> Any:
+    """One conversation of an agent exported, and imported as the history of another agent."""
+    made = client.agents.create(name="of two", model="openai/gpt-4o-mini")
+    client.agents.messages.create(made.id, messages=[user("In the first")])
+    second = client.conversations.create(agent_id=made.id, summary="Second")
+    client.conversations.messages.create(second.id, input="In the second", streaming=False)
+    raw = client.agents.export_file(made.id, conversation_id=second.id).encode()
+    copied = client.agents.import_file(file=("one.af", raw)).agent_ids[0]
+    said = [as_printed(each) for each in items(client.agents.messages.list(agent_id=copied))][1:]
+    held = client.conversations.list(agent_id=copied)
+    return {"said": said, "titles": [each.summary for each in held]}
+
+
 def rules_of_tools(client: Letta) -> Any:
     """Tool rules as they are given, and as what they come back."""
     plain = ["send_message", "core_memory_append"]

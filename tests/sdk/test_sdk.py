@@ -182,6 +182,17 @@ def test_an_agent_file_is_exported_and_imported(
     assert "is not JSON" in told["refused"]
 
 
+@pytest.mark.parametrize("version", ["1.12.1"], indirect=True)
+def test_one_conversation_is_exported_and_imported(
+    play: Play, scripted: FakeOpenAI, version: str
+) -> None:
+    scripted.script(say("One."), say("Two."))
+    assert play("conversation_file") == {
+        "said": [["user_message", "In the second"], ["assistant_message", "Two."]],
+        "titles": ["Second"],
+    }
+
+
 def test_tool_rules_come_back_as_what_they_were(play: Play, version: str) -> None:
     told = play("rules_of_tools")
     wanted = [

@@ -49,6 +49,9 @@ ACTS = {
     r"GET /agents/\{id\}/export scrub_messages": (
         "tests.api.test_agent_files::test_an_export_can_leave_out_all_that_was_said"
     ),
+    r"GET /agents/\{id\}/export conversation_id": (
+        "tests.api.test_agent_files::test_one_conversation_is_exported_and_of_several_it_is_said"
+    ),
     r"GET \S+/messages (use_assistant|assistant_|include_return_)\w+": SHOWN,
     r"GET /blocks/ (label|name|(label|value)_search)": BLOCKS,
     r"GET /blocks/ (templates_only|description_search)": REST,
