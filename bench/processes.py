@@ -44,7 +44,7 @@ def stub() -> Iterator[str]:
 
 def environment(data: Path, base_url: str) -> dict[str, str]:
     """Settings of the server: nothing of the person's own environment or `.env` gets in."""
-    empty = ("DATABASE_URL", "REDIS_URL", "MEMORYWEB_ENDPOINTS", "MEMORYWEB_ALLOWED_HOSTS")
+    empty = ("DATABASE_URL", "REDIS_URL", "MEMORYWEB_ENDPOINTS", "MEMORYWEB_URL")
     return (
         os.environ
         | dict.fromkeys(empty, "")

@@ -20,6 +20,7 @@ from django.urls import path
 from agents.live.consumer import PageConsumer
 from memoryweb.bodies import Bounded
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
+from memoryweb.proxies import Proxies
 
 
 async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -33,9 +34,11 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 sockets = URLRouter([path("ws/", PageConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
-application = ProtocolTypeRouter(
-    {
-        "http": Bounded(http),
-        "websocket": SameOriginSocket(AuthMiddlewareStack(SingleUserSocket(sockets))),
-    }
+application = Proxies(
+    ProtocolTypeRouter(
+        {
+            "http": Bounded(http),
+            "websocket": SameOriginSocket(AuthMiddlewareStack(SingleUserSocket(sockets))),
+        }
+    )
 )

@@ -117,10 +117,14 @@ def refusal(words: str) -> HttpResponse:
 
 
 def connection_of(request: HttpRequest) -> tuple[str, set[str], str]:
-    """From which address a request came, with which headers, in which version of HTTP."""
+    """Which address connected here, with which headers, in which version of HTTP.
+
+    Not the client that a proxy names, which is in REMOTE_ADDR (`proxies.py`).
+    """
     headers = {name.lower() for name in request.headers}
     scope: dict[str, Any] = getattr(request, "scope", {})
-    return request.META.get("REMOTE_ADDR", ""), headers, scope.get("http_version", "1.1")
+    peer = scope.get("peer", request.META.get("REMOTE_ADDR", ""))
+    return peer, headers, scope.get("http_version", "1.1")
 
 
 def refusal_reason(address: str, headers: set[str], http_version: str) -> str:
@@ -181,7 +185,7 @@ class SingleUserSocket:
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> Any:
         if not settings.ACCOUNTS:
-            address = (scope.get("client") or [""])[0]
+            address = scope.get("peer", (scope.get("client") or [""])[0])
             headers = {k.decode().lower() for k, _ in scope["headers"]}
             if refusal_reason(address, headers, scope.get("http_version", "1.1")):
                 await receive()

@@ -66,6 +66,8 @@ def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
         ENDPOINTS={},
         ENDPOINT_KEYS={},
         ACCOUNTS=False,
+        SITE_URL="",
+        TLS=False,
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],  # the quickest
         REQUESTS_LIMIT=1_000_000,  # the tests of all people are made by the same few
         WHITENOISE_AUTOREFRESH=True,  # else every test's Client reads through all static files

@@ -1,27 +1,19 @@
-"""What is one person's stays theirs: files on the disk, pages in caches, cookies behind TLS."""
+"""What is one person's stays theirs: files on the disk, pages in caches."""
 
 from __future__ import annotations
 
 import os
-import re
-import runpy
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from allauth.account.adapter import get_adapter
-from django.test import Client, RequestFactory
+from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 
 from agents.models import Agent
 from memoryweb.data_folder import make_private
 from tests.support.server import ROOT
-
-Start = Callable[[str], None]
 
 # -- files -----------------------------------------------------------------------------------------
 
@@ -109,55 +101,3 @@ def test_a_message_that_is_refused_without_a_socket_comes_back_to_be_sent_again(
     assert "x" * 100_001 in page.content.decode()
     again = reverse("message_send", args=[agent.pk, agent.pk])
     assert f'action="{again}"' in page.content.decode()
-
-
-# -- behind TLS ------------------------------------------------------------------------------------
-
-FOR_BROWSERS = re.compile("(ACCOUNTS|ALLAUTH|CSRF|MESSAGE|SECURE|SESSION)")
-
-
-@pytest.fixture
-def start(db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Read the settings as a team's server does that is started with these trusted origins."""
-
-    def read(origins: str) -> None:
-        names = {"DATA": str(tmp_path), "ACCOUNTS": "1", "TRUSTED_ORIGINS": origins}
-        for name, value in names.items():
-            monkeypatch.setenv(f"MEMORYWEB_{name}", value)
-        for name, value in runpy.run_path(str(ROOT / "memoryweb/settings.py")).items():
-            if FOR_BROWSERS.match(name):
-                setattr(settings, name, value)
-
-    return read
-
-
-def client_ip() -> str:
-    """From where allauth thinks that a request came through a proxy."""
-    asked = RequestFactory().get("/", headers={"x-forwarded-for": "6.6.6.6, 203.0.113.9"})
-    return str(get_adapter().get_client_ip(asked))
-
-
-def test_behind_tls_cookies_are_this_hosts_alone_and_browsers_keep_to_tls(
-    start: Start, settings: Settings
-) -> None:
-    start("https://memory.example.com")
-    page = Client().get("/accounts/signup/", headers={"x-forwarded-proto": "https"})
-    (csrf,) = map(str, page.cookies.values())
-    assert csrf.startswith("Set-Cookie: __Host-memoryweb_csrf=")
-    assert csrf.endswith("; Secure")
-    assert "Path=/;" in csrf
-    assert "Domain" not in csrf
-    assert settings.SESSION_COOKIE_NAME == "__Host-memoryweb_session"
-    assert settings.MESSAGE_STORAGE == "memoryweb.messages.HostMessages"
-    assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
-    assert client_ip() == "203.0.113.9"
-
-
-@pytest.mark.parametrize("origins", ["", "http://memory.example.com"])
-def test_without_tls_nothing_asks_for_it(origins: str, start: Start, settings: Settings) -> None:
-    start(origins)
-    page = Client().get("/accounts/signup/", headers={"x-forwarded-proto": "https"})
-    assert "Secure" not in str(next(iter(page.cookies.values())))
-    assert settings.SESSION_COOKIE_NAME == "memoryweb_session"
-    assert "Strict-Transport-Security" not in page.headers
-    assert client_ip() == "127.0.0.1"

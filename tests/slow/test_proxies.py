@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.support.processes import free_port
-from tests.support.proxies import caddy, certificate, nginx
+from tests.support.proxies import PASSED_ON, caddy, caddy_with_tls, nginx, nginx_with_tls
 from tests.support.server import MemoryWeb
 from tests.support.visitor import Visitor, code_of_the_end, say
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
-PASSED_ON = (
-    "proxy_http_version 1.1; proxy_set_header Host $http_host;"
-    " proxy_set_header X-Forwarded-Proto $scheme;"
-    " proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
-    ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
-)
+WITH_TLS = pytest.mark.parametrize("proxy", [nginx_with_tls, caddy_with_tls])
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +41,46 @@ def test_without_accounts_what_a_proxy_with_its_defaults_passes_on_is_refused(
             assert "MEMORYWEB_ACCOUNTS=1" in page.said
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Visitor]:
-    """Somebody's browser, before a server with accounts behind an nginx that ends TLS."""
-    tls, trusted = certificate(tmp_path)
+class Echo(BaseHTTPRequestHandler):
+    """Answers with the headers that reached it."""
+
+    def do_GET(self) -> None:
+        said = json.dumps({name.lower(): value for name, value in self.headers.items()}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing."""
+
+
+@WITH_TLS
+def test_the_headers_of_real_proxies_are_those_that_other_tests_send(
+    proxy: Any, tmp_path: Path
+) -> None:
+    port = free_port()
+    with HTTPServer(("127.0.0.1", 0), Echo) as echo:
+        Thread(target=echo.serve_forever, daemon=True).start()
+        with proxy(tmp_path, echo.server_port, port) as trusted:
+            lies = {"X-Forwarded-For": "6.6.6.6", "X-Forwarded-Proto": "gopher"}
+            request = Request(f"https://localhost:{port}/", headers=lies)
+            with urlopen(request, context=trusted, timeout=20) as answer:
+                reached = json.load(answer)
+        echo.shutdown()
+    assert reached["host"] == f"localhost:{port}"
+    known = PASSED_ON[proxy.__name__.partition("_")[0]]
+    of_proxies = {n: v for n, v in reached.items() if n == "via" or n.startswith("x-forwarded-")}
+    assert {n: v.removesuffix(f":{port}") for n, v in of_proxies.items()} == known
+
+
+@pytest.fixture(params=[nginx_with_tls, caddy_with_tls], ids=["nginx", "caddy"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Visitor]:
+    """Somebody's browser, before a server of which nothing was said but its URL."""
     port = free_port()
     url = f"https://localhost:{port}"
-    server = MemoryWeb(tmp_path / "data", MEMORYWEB_ACCOUNTS="1", MEMORYWEB_TRUSTED_ORIGINS=url)
-    with server, nginx(tmp_path, server.port, PASSED_ON, tls=tls, port=port):
+    server = MemoryWeb(tmp_path / "data", MEMORYWEB_URL=url, MEMORYWEB_ACCOUNTS="1")
+    with server, request.param(tmp_path, server.port, port) as trusted:
         yield Visitor(url, trusted)
 
 

@@ -16,6 +16,22 @@ import pytest
 from tests.support.processes import free_port
 from tests.support.server import eventually
 
+# What reaches a server behind these with TLS, from a browser on this machine that itself sent
+# X-Forwarded-For: 6.6.6.6 and X-Forwarded-Proto: gopher; tests/slow/test_proxies.py looks.
+PASSED_ON = {
+    "nginx": {"x-forwarded-for": "6.6.6.6, 127.0.0.1", "x-forwarded-proto": "https"},
+    "caddy": {
+        "x-forwarded-for": "127.0.0.1",
+        "x-forwarded-host": "localhost",
+        "x-forwarded-proto": "https",
+    },
+}
+FORWARDING = (
+    "proxy_http_version 1.1; proxy_set_header Host $http_host;"
+    " proxy_set_header X-Forwarded-Proto $scheme;"
+    " proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
+    ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
+)
 FOLDERS = "client_body proxy fastcgi uwsgi scgi".split()  # noqa: SIM905 # nginx wants them all
 
 
@@ -48,14 +64,38 @@ def nginx(
 @contextmanager
 def caddy(folder: Path, upstream: int) -> Iterator[int]:
     """A Caddy with its defaults."""
-    executable, port = program("caddy"), free_port()
-    settings = folder / f"Caddyfile-{port}"
-    settings.write_text(
-        f"{{\nadmin off\n}}\nhttp://:{port} {{\nreverse_proxy 127.0.0.1:{upstream}\n}}\n"
-    )
+    port = free_port()
+    with running_caddy(
+        folder, port, f"http://:{port} {{\nreverse_proxy 127.0.0.1:{upstream}\n}}\n"
+    ):
+        yield port
+
+
+@contextmanager
+def nginx_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLContext]:
+    """An nginx that ends TLS at a port; trust in its certificate."""
+    key, cert, trusted = certificate(folder)
+    tls = f"ssl_certificate {cert}; ssl_certificate_key {key};"
+    with nginx(folder, upstream, FORWARDING, tls=tls, port=port):
+        yield trusted
+
+
+@contextmanager
+def caddy_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLContext]:
+    """A Caddy that ends TLS at a port; trust in its certificate."""
+    key, cert, trusted = certificate(folder)
+    site = f"tls {cert} {key}\nreverse_proxy 127.0.0.1:{upstream}\n"
+    with running_caddy(folder, port, f"https://localhost:{port} {{\n{site}}}\n"):
+        yield trusted
+
+
+@contextmanager
+def running_caddy(folder: Path, port: int, sites: str) -> Iterator[None]:
+    executable, settings = program("caddy"), folder / f"Caddyfile-{port}"
+    settings.write_text(f"{{\nadmin off\nauto_https disable_redirects\n}}\n{sites}")
     command = [executable, "run", "--config", str(settings), "--adapter", "caddyfile"]
     with running(command, port, folder):
-        yield port
+        yield
 
 
 @contextmanager
@@ -81,12 +121,11 @@ def answers(port: int) -> bool:
     return False
 
 
-def certificate(folder: Path) -> tuple[str, ssl.SSLContext]:
-    """nginx's directives for a certificate that it signed itself, and trust in it."""
+def certificate(folder: Path) -> tuple[Path, Path, ssl.SSLContext]:
+    """The files of a key and of a certificate that it signed itself, and trust in it."""
     key, cert = folder / "key.pem", folder / "cert.pem"
     made = [program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     made += ["-keyout", str(key), "-out", str(cert), "-subj", "/CN=localhost"]
     made += ["-addext", "subjectAltName=DNS:localhost"]
     subprocess.run(made, check=True, capture_output=True)
-    directives = f"ssl_certificate {cert}; ssl_certificate_key {key};"
-    return directives, ssl.create_default_context(cafile=str(cert))
+    return key, cert, ssl.create_default_context(cafile=str(cert))

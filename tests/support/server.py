@@ -70,7 +70,7 @@ class MemoryWeb:
                 "MEMORYWEB_ENDPOINTS": "",
                 "MEMORYWEB_MODEL": "fake-model" if model else "",
                 "MEMORYWEB_MODEL_TIMEOUT": "60",
-                "MEMORYWEB_TRUSTED_ORIGINS": "",
+                "MEMORYWEB_URL": "",
                 "OPENAI_API_KEY": "",
                 "OPENAI_BASE_URL": model.base_url if model else "",
                 "PYTHONUNBUFFERED": "1",
@@ -101,7 +101,7 @@ class MemoryWeb:
         if self._child and self._child.poll() is not None:
             raise RuntimeError(f"The server ended at once:\n{self.log.read_text()}")
         with suppress(OSError):
-            return self.get("/static/icon.svg").status == 200
+            return self.get("/static/icon.svg").status < 400  # or sent to where TLS is
         return False
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,64 @@
+"""Where things are kept: database, counters, static files."""
+
+from typing import Any
+
+from memoryweb.data_folder import DATABASE
+
+from .environment import BASE_DIR, DATA, DATABASE_URL, DEBUG, HOSTED, REDIS_URL, env
+
+
+def _database() -> dict[str, Any]:
+    if not HOSTED:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA / DATABASE,
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                " PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728;"
+                " PRAGMA cache_size=-16000;",
+            },
+        }
+    pool = {
+        "min_size": 1,
+        "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=32),
+        "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
+        "reconnect_timeout": 5.0,  # longer, it comes to try only every other minute
+    }
+    return {
+        **env.db_url_config(DATABASE_URL),
+        "OPTIONS": {"pool": pool},
+        "CONN_HEALTH_CHECKS": True,  # else a restart of Postgres fails one request a connection
+    }
+
+
+DATABASES = {"default": _database()}
+# Seconds that web and workers wait for `manage.py prepare`.
+PREPARE_WAIT = env.float("MEMORYWEB_PREPARE_WAIT", default=300.0)
+# allauth counts attempts to log in, `requests` each person's requests (agents/models/limits.py). A
+# cache of the usual 300 entries would forget some of them as soon as somebody makes many.
+CACHES: dict[str, dict[str, Any]] = {
+    name: {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": name,
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+    for name in ("default", "requests")
+}
+if REDIS_URL:  # then all processes count together
+    _redis = {"LOCATION": REDIS_URL, "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1}}
+    CACHES["default"] = {
+        "BACKEND": "memoryweb.counters.SharedCounters",
+        "KEY_PREFIX": "memoryweb.attempts",
+        **_redis,
+    }
+    CACHES["requests"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "KEY_PREFIX": "memoryweb.requests",
+        **_redis,
+    }
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
