@@ -9,7 +9,8 @@ be imported. A file that is not an agent file raises AgentFileError, and nothing
 
 `reading` checks what a file holds and `limits` how much; `single` turns the older form into the
 newer. `conversation` orders the messages, with `call_ids` that endpoints accept, and `transcript`
-makes runs and steps from them. `memory`, `toolset` and `settings` are the rest of an agent.
+makes runs and steps from them. `memory`, `toolset` and `settings` are the rest of an agent,
+`variables` its secrets.
 `exported_history` is what was said and done of a file that is written. `exporting` and
 `importing` put all together, `rows` stores rows in batches, `pieces` writes JSON.
 """

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -31,6 +32,7 @@ from .settings import settings_of, tags_of
 from .single import as_lists
 from .toolset import Toolset
 from .transcript import Transcript, deduce_runs, restored
+from .variables import Variables
 
 logger = logging.getLogger(__name__)
 OTHERS = {
@@ -52,6 +54,8 @@ class Imported:
     agents: list[Agent]
     notes: list[str] = field(default_factory=list)
     tools: list[str] = field(default_factory=list)  # the owner's tools that are new or changed
+    missing: dict[UUID, list[str]] = field(default_factory=dict)
+    """By an agent's key: the names of its environment variables that have no value yet."""
 
     @property
     def agent(self) -> Agent:
@@ -64,15 +68,17 @@ class Options:
     """How a file is imported.
 
     `name` is for a file with one agent; `suffix` is added to each name; `model` and `embedding`
-    replace the file's handles; `overwrite_tools` gives an existing tool of the same name the file's
-    source; `allow_tools` is called with the names of the tools that will be stored, if there are
-    any, and raises an exception if that is not allowed.
+    replace the file's handles; `secrets` are values of environment variables; `overwrite_tools`
+    gives an existing tool of the same name the file's source; `allow_tools` is called with the
+    names of the tools that will be stored, if there are any, and raises an exception if that is not
+    allowed.
     """
 
     name: str = ""
     suffix: str = ""
     model: str = ""
     embedding: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict)
     with_messages: bool = True
     overwrite_tools: bool = False
     allow_tools: Callable[[list[str]], None] | None = None
@@ -98,6 +104,7 @@ class Draft:
     transcript: Transcript
     passages: list[Passage]
     blocks: list[str]  # keys
+    missing: list[str]  # names of environment variables without a value
 
     def store(self, blocks: Blocks) -> None:
         """Store it all; nobody sees it yet."""
@@ -133,6 +140,7 @@ class Import:
         )
         entries = file.entries("agents")
         self.has_one = len(entries) == 1
+        self.variables = Variables(entries, options.secrets, self.notes)
         kept = own.entry("agents")
         self.drafts = [self.draft(each, kept.entry(each.get("id", str))) for each in entries]
         leave_out(file, self.notes)
@@ -145,12 +153,13 @@ class Import:
         has_own = bool(own.given) and with_messages
         transcript = restored(talk, own) if has_own else deduce_runs(talk, self.notes)
         passages = passages_of(own, transcript.steps)
+        agent.secrets, missing = self.variables.of(entry, agent.name)
         agent.message_count = len(talk.lines)
         agent.passage_count = len(passages)
         entry.check(agent, exclude=["owner", "tools"])
         blocks = self.blocks.of(agent.name, entry, own, transcript.steps, talk.ids)
         tags = tags_of(entry, self.notes)
-        return Draft(agent, tags, talk.lines, transcript, passages, blocks)
+        return Draft(agent, tags, talk.lines, transcript, passages, blocks, missing)
 
     def settings(self, entry: Entry, own: Entry) -> dict[str, Any]:
         """An agent's settings, as the file and the options have them."""
@@ -184,7 +193,8 @@ class Import:
         except BaseException:
             discard(made)
             raise
-        return Imported(made, self.notes, tools)
+        missing = {draft.agent.pk: draft.missing for draft in self.drafts if draft.missing}
+        return Imported(made, self.notes, tools, missing)
 
 
 def discard(agents: list[Agent]) -> None:

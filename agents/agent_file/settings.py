@@ -205,12 +205,6 @@ def note_unsupported(entry: Entry, model: Entry, name: str, notes: Notes) -> Non
         notes.add(f"These parts of '{name}' do not exist here: {', '.join(lost)}.")
     if model.has("max_reasoning_tokens"):
         notes.add("The model's max_reasoning_tokens was not imported; set reasoning_effort.")
-    variables = entry.entry("tool_exec_environment_variables").given
-    if secrets := [*variables, *entry.entry("secrets").given]:
-        notes.add(
-            "Environment variables and keys of tools were not imported: the sandbox has none:"
-            f" {listed(secrets)}."
-        )
     if entry.text("agent_type") not in KNOWN_TYPES:
         notes.add(
             f"'{name}' had the type '{entry.text('agent_type')[:100]}', which does not exist here."

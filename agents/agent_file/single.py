@@ -43,5 +43,6 @@ def in_context(file: Entry, messages: int) -> list[str]:
 
 
 def variables(file: Entry) -> dict[str, str]:
-    """The names of environment variables; their values are not used here."""
-    return {row.get("key", str): "" for row in file.entries("tool_exec_environment_variables")}
+    """The environment variables, by name."""
+    rows = file.entries("tool_exec_environment_variables")
+    return {row.get("key", str): row.text("value") for row in rows}

@@ -15,6 +15,7 @@ from agents.models import Agent, AgentTag, Block, Conversation, Identity, Run, T
 from agents.models.core_memories import core_memories
 from agents.models.message_context import keys_in_context
 from agents.models.run import REQUIRES_APPROVAL
+from agents.models.secrets import UNREADABLE
 from agents.tools.rules import on_the_wire
 
 from . import ids
@@ -95,8 +96,11 @@ class AgentDetails:
     @property
     def secrets(self) -> list[Json]:
         """The names of its secrets; their values are shown to nobody."""
-        agent = ids.named("agent", self.agent.pk)
-        return [{"agent_id": agent, "key": name, "value": MASK} for name in self.agent.secrets]
+        common = {"agent_id": ids.named("agent", self.agent.pk), "value": MASK}
+        return [
+            {**common, "key": each.name, "description": None if each.is_readable else UNREADABLE}
+            for each in self.agent.shown_secrets()
+        ]
 
     @property
     def tool_exec_environment_variables(self) -> list[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import File, Form, Query, UploadedFile
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from agents.agent_file import LARGEST, AgentFileError, import_agent, read
 from agents.agent_file.download import download
@@ -24,6 +24,7 @@ from .schemas.fields import Json
 
 router = JsonRouter(tags=["agent files"])
 COPY = "_copy"
+SECRETS = TypeAdapter(dict[str, str])
 SEVERAL = (
     "The format has one history: other readers see the messages of all conversations as one, with"
     " the context of the first. Give conversation_id to export one alone."
@@ -108,6 +109,7 @@ def imported_from(
             suffix="" if name or not options.append_copy_suffix else COPY,
             model=options.model or options.override_model_handle or "",
             embedding=options.embedding or options.override_embedding_handle or embedding,
+            secrets=secrets_of(options),
             with_messages=not options.strip_messages,
             overwrite_tools=options.override_existing_tools,
             allow_tools=lambda names: auth.require(request, "tools"),
@@ -116,11 +118,23 @@ def imported_from(
         raise invalid("file", str(error)) from None
 
 
+def secrets_of(options: ImportOptions) -> dict[str, str]:
+    """The values of environment variables, which are sent as the text of a JSON object."""
+    sent = options.model_dump(include={"secrets", "env_vars_json"}, exclude_none=True)
+    for field in ("secrets", "env_vars_json"):  # the second is the older one
+        if not sent.get(field):
+            continue
+        try:
+            return SECRETS.validate_json(sent[field])
+        except ValidationError:  # its words would repeat the values
+            words = "This is not the text of a JSON object of names and texts."
+            raise invalid(field, words) from None
+    return {}
+
+
 def unsupported(options: ImportOptions, imported: Imported) -> list[str]:
     """A note for each option that has no effect here."""
     notes = []
-    if options.secrets or options.env_vars_json:
-        notes.append("Secrets and environment variables were not imported: the sandbox has none.")
     if options.project_id:
         notes.append("The project was not imported: this server has no projects.")
     if (options.name or options.override_name) and len(imported.agents) > 1:

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from .model_settings import check_model_settings
+from .secrets import WithSecrets
 
 
 def check_zone(name: str) -> None:
@@ -51,7 +52,7 @@ def zones() -> set[str]:
     return available_timezones()
 
 
-class AgentOptions(models.Model):
+class AgentOptions(WithSecrets):
     """Fields of an agent."""
 
     model_settings = models.JSONField(
@@ -65,9 +66,6 @@ class AgentOptions(models.Model):
         blank=True,
         validators=[check_compaction_settings],
         help_text="How old messages are summarised, as a script chose it.",
-    )
-    secrets = models.JSONField(
-        default=dict, editable=False, help_text="Encrypted, by name; see secrets.py."
     )
     timezone = models.CharField(
         "time zone",

@@ -9,8 +9,10 @@ from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET
 
 from agents.agent_file import (
@@ -86,19 +88,56 @@ def remember_import(request: Request, imported: Imported) -> None:
     notes = imported.notes[:MOST_NOTES]
     if more := len(imported.notes) - len(notes):
         notes.append(f"There are {more:,} more notes.")
-    request.session[NEWEST] = {"agents": [str(each.pk) for each in imported.agents], "notes": notes}
+    request.session[NEWEST] = {
+        "agents": [str(each.pk) for each in imported.agents],
+        "notes": notes,
+        "missing": {str(pk): names for pk, names in imported.missing.items()},
+    }
 
 
 @login_required
-@require_GET
+@never_cache
+@sensitive_post_parameters()
 def imported(request: Request) -> HttpResponse:
-    """What the newest import made, and what it left out."""
+    """What the newest import made, and what it left out.
+
+    POST: `agent`, and a value in `secret.NAME` for each of its environment variables that has none;
+    those that are left empty are stored later or never.
+    """
     newest = request.session.get(NEWEST)
     if newest is None:
         return redirect("agent_import")
     made = Agent.objects.visible_to(request.user).filter(pk__in=newest["agents"])
-    context = {"imported": made.order_by("created_at"), "notes": newest["notes"]}
-    return render(request, "agents/agent_files/imported.html", context)
+    missing = newest.get("missing", {})
+    error = ""
+    if request.method == "POST":
+        agent = next((each for each in made if str(each.pk) == request.POST.get("agent")), None)
+        if agent is None:
+            raise Http404
+        try:
+            agent.put_secrets(entered(request, missing.get(str(agent.pk), [])))
+            return redirect("agent_imported")
+        except ValidationError as refusal:
+            error = " ".join(refusal.messages)
+    context = {
+        "imported": made.order_by("created_at"),
+        "notes": newest["notes"],
+        "missing": [(each, names) for each in made if (names := unset(each, missing))],
+        "error": error,
+    }
+    template = "agents/agent_files/imported.html"
+    return render(request, template, context, status=422 if error else 200)
+
+
+def entered(request: Request, names: list[str]) -> dict[str, str]:
+    """The values that a person entered for variables of these names."""
+    values = {name: request.POST.get(f"secret.{name}", "") for name in names}
+    return {name: value for name, value in values.items() if value}
+
+
+def unset(agent: Agent, missing: dict[str, list[str]]) -> list[str]:
+    """Those of an agent's variables in the file that have no value by now."""
+    return [name for name in missing.get(str(agent.pk), []) if name not in agent.secrets]
 
 
 @login_required

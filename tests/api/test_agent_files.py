@@ -14,6 +14,7 @@ from pytest_django import Settings
 from agents.api.notes import HEADER
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, Conversation, Editor, Passage, Tool
+from agents.models.secrets import decrypted
 from tests.conftest import Ask
 from tests.support.addresses import everything
 from tests.support.api_client import Api
@@ -87,9 +88,29 @@ def test_each_option_of_an_import_has_its_effect(api: Api, model: FakeOpenAI) ->
     assert (made["name"], made["model"]) == ("Branch library", "openai/gpt-5")
     assert made["embedding"] == "openai/text-embedding-3-large"
     assert not Agent.objects.get().messages.exists()
-    assert {"Secrets and environment variables", "The project"} <= {
-        note.split(" were ")[0].split(" was ")[0] for note in made["notes"]
-    }
+    assert any(note.startswith("The project was not imported") for note in made["notes"])
+    assert [each["key"] for each in made["secrets"]] == ["CATALOGUE_KEY", "KEY"]
+
+
+@pytest.mark.parametrize("field", ["secrets", "env_vars_json"])
+def test_the_values_of_a_files_variables_come_with_the_import(api: Api, field: str) -> None:
+    values: Any = {field: '{"CATALOGUE_KEY": "swordfish", "OTHER": "o"}'}
+    made = upload(api, **values)
+    assert [each["key"] for each in made["secrets"]] == ["CATALOGUE_KEY", "OTHER"]
+    assert not any("CATALOGUE_KEY" in note for note in made["notes"])
+    assert "swordfish" not in json.dumps(made)
+    stored = Agent.objects.get().secrets
+    assert decrypted(stored) == {"CATALOGUE_KEY": "swordfish", "OTHER": "o"}
+    again = upload(api, json.dumps(api.get(f"/agents/{made['id']}/export")))
+    assert again["secrets"] == []
+    assert any("'CATALOGUE_KEY', 'OTHER'" in note for note in again["notes"])
+
+
+@pytest.mark.parametrize(
+    "sent", ["x", "[]", '{"A": 1}', '{"A B": "swordfish"}', '{"A": "\\ud800"}']
+)
+def test_values_that_cannot_be_are_refused_without_being_repeated(api: Api, sent: str) -> None:
+    assert "swordfish" not in wrong(api, secrets=sent)
 
 
 def test_older_names_of_the_options_mean_the_same(api: Api, model: FakeOpenAI) -> None:

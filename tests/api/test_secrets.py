@@ -57,6 +57,23 @@ def test_a_secret_that_cannot_be_is_refused(api: Api) -> None:
         assert detail[0]["loc"][:2] == ["body", "secrets"]
 
 
+def test_a_secret_of_another_key_is_told_to_the_script_and_to_the_tool(
+    api: Api, model_at_once: FakeOpenAI, settings: Settings
+) -> None:
+    tool = api.put("/tools/", {"source_code": TOOL})["id"]
+    given = {"agent_type": "react_agent", "tool_ids": [tool], "secrets": {"KEY": VALUE}}
+    path = f"/agents/{api.post('/agents/', given)['id']}"
+    assert api.get(path)["secrets"][0]["description"] is None
+    settings.SECRET_KEY = "another one"
+    told = api.get(path)["secrets"][0]
+    assert "enter it anew" in told["description"]
+    model_at_once.script(calls(("key_length", {})), text("I cannot."))
+    answer = api.post(f"{path}/messages", {"input": "Hi"})
+    returned = next(m for m in answer["messages"] if m["message_type"] == "tool_return_message")
+    assert "the secret KEY cannot be read with the present key" in returned["tool_return"]
+    assert returned["status"] == "error"
+
+
 def test_the_admin_does_not_show_them(desk: Client, agent: Agent) -> None:
     agent.configure(secrets={"KEY": "sealed-text"})
     page = desk.get(f"/admin/agents/agent/{agent.pk}/change/")

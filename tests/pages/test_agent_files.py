@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_django import Settings
 
 from agents.agent_file import read
 from agents.models import Agent
+from agents.models.secrets import decrypted
 from tests.conftest import Ask
 from tests.support.addresses import everything
 from tests.support.agent_file_samples import FILES
@@ -41,6 +43,24 @@ def test_a_file_is_uploaded_and_what_is_not_as_it_was_is_told(web: Client, alice
             assert reverse("agent", args=[agent.pk]) in page
         assert "STATION_KEY" in page
     assert Agent.objects.count() == 2
+
+
+def test_the_values_of_a_files_variables_are_asked_for(web: Client, alice: User) -> None:
+    raw = (FILES / "lists.af").read_bytes().replace(b'"STATION_KEY": "k"', b'"STATION_KEY": ""')
+    response = upload(web, raw, with_messages="on")
+    page = web.get(response.url).content.decode()
+    agent = Agent.objects.get(name="planner")
+    named = re.findall(r'type="password"\s+id="[^"]+"\s+name="([^"]+)"', page)
+    assert "secret.STATION_KEY" in named
+    sent = {"agent": str(agent.pk), "secret.STATION_KEY": "swordfish", "secret.OTHER": "x"}
+    assert web.post(response.url, sent)["Location"] == response.url
+    agent.refresh_from_db()
+    assert decrypted(agent.secrets) == {"STATION_KEY": "swordfish"}
+    page = web.get(response.url).content.decode()
+    assert 'name="secret.STATION_KEY"' not in page
+    assert "swordfish" not in page
+    other = {"agent": str(Agent.objects.create(owner=alice, name="Other").pk)}
+    assert web.post(response.url, other).status_code == 404
 
 
 def test_the_form_can_name_the_agent_and_leave_messages_out(web: Client, alice: User) -> None:
@@ -125,6 +145,22 @@ def test_an_agent_is_exported_and_imported_by_commands(
     human = made.block("human")
     assert human is not None
     assert human.value == "Name: Bob"
+
+
+def test_a_secret_of_an_import_is_read_from_the_environment(
+    bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, said = str(FILES / "single.af"), StringIO()
+    monkeypatch.setenv("CATALOGUE_KEY", "swordfish")
+    given = {"owner": "bob", "secret": ["CATALOGUE_KEY"], "stdout": said}
+    call_command("import_agent", file, **given)
+    assert decrypted(Agent.objects.get().secrets) == {"CATALOGUE_KEY": "swordfish"}
+    assert "CATALOGUE_KEY" not in said.getvalue()
+    monkeypatch.delenv("CATALOGUE_KEY")
+    for wrong in ("CATALOGUE_KEY", "CATALOGUE_KEY=swordfish"):
+        with pytest.raises(CommandError, match="no variable 'CATALOGUE_KEY'") as error:
+            call_command("import_agent", file, owner="bob", secret=[wrong])
+        assert "swordfish" not in str(error.value)
 
 
 def test_commands_say_what_is_wrong(agent: Agent, tmp_path: Path, settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,14 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="A name that replaces the one in the file.")
         parser.add_argument("--without-messages", action="store_true")
+        parser.add_argument(
+            "--secret",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="A secret of the agents: its value is read from the environment variable NAME of"
+            " this command, so that no list of processes shows it. May be given several times.",
+        )
 
     def handle(
         self,
@@ -35,6 +44,7 @@ class Command(BaseCommand):
         owner: str,
         name: str,
         without_messages: bool,
+        secret: list[str],
         **options: Any,
     ) -> None:
         try:
@@ -44,7 +54,11 @@ class Command(BaseCommand):
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
         try:
             imported = import_agent(
-                find(owner), read(raw), name=name, with_messages=not without_messages
+                find(owner),
+                read(raw),
+                name=name,
+                with_messages=not without_messages,
+                secrets={each: value_of(each) for each in secret},
             )
         except (AgentFileError, LimitReached) as error:
             raise CommandError(str(error)) from None
@@ -52,6 +66,17 @@ class Command(BaseCommand):
             self.stdout.write(f"{agent.name} was imported; its id is {agent.pk}.")
         for note in imported.notes:
             self.stdout.write(f"- {note}")
+
+
+def value_of(name: str) -> str:
+    """The value of a secret, from the environment."""
+    if (value := os.environ.get(name)) is None:
+        shown = name.partition("=")[0]  # what follows may be the value
+        raise CommandError(
+            f"The environment has no variable '{shown}'. Give --secret the name alone, and the"
+            f" value in the environment: {shown}=… manage.py import_agent … --secret {shown}"
+        )
+    return value
 
 
 def find(name: str) -> User:

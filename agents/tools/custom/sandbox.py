@@ -11,7 +11,7 @@ import importlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from agents.models import Tool
+from agents.models.secrets import UNREADABLE
 
 from .outcome import LONGEST_OUTPUT, cut
 
@@ -125,12 +126,12 @@ def run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str | None] | None = None,
 ) -> SandboxResult:
     """Run code of a person and return the value of its last expression.
 
     `inputs` are its first variables, `modules` what it may import beside the sandbox's own,
-    `environment` what it reads by `os.getenv`.
+    `environment` what it reads by `os.getenv`; None for what is there but cannot be read.
     Raises Unavailable, and nothing else, where there is no sandbox to run it in.
     """
     with place_of(person):
@@ -173,7 +174,7 @@ def _run(
     inputs: Mapping[str, Any],
     modules: Mapping[str, Mapping[str, Any]],
     limits: Limits,
-    environment: Mapping[str, str],
+    environment: Mapping[str, str | None],
 ) -> SandboxResult:
     result, monty = SandboxResult(), _monty()
     try:
@@ -219,15 +220,25 @@ def in_words(error: str, limits: Limits) -> str:
     return error
 
 
-def _system(environment: Mapping[str, str]) -> Any:
-    """Answers what the code asks of the operating system: its variables, and nothing else."""
+def _system(environment: Mapping[str, str | None]) -> Any:
+    """Answers what the code asks of the operating system: its variables, and nothing else.
+
+    Where one cannot be read, asking for it fails, and so does asking for all of them.
+    """
 
     def answer(*, name: str, args: tuple[Any, ...], **_: Any) -> Any:
         if name == "os.getenv":
+            refuse_unreadable([args[0]])
             return environment.get(args[0], args[1] if len(args) > 1 else None)
         if name == "os.environ":
+            refuse_unreadable(environment)
             return dict(environment)
         return _monty().NOT_HANDLED
+
+    def refuse_unreadable(names: Iterable[str]) -> None:
+        for name in names:
+            if environment.get(name, "") is None:
+                raise RuntimeError(f"the secret {name} {UNREADABLE}, in the agent's settings")
 
     return answer
 
