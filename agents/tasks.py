@@ -5,7 +5,7 @@ from __future__ import annotations
 from procrastinate.contrib.django import app
 
 from .api import callbacks
-from .models import Agent, Approval, Schedule
+from .models import Agent, Approval, Image, Schedule
 from .models.searchable import make_all_terms
 from .runs import engine
 from .runs.jobs import EXECUTE, QUEUE
@@ -58,6 +58,13 @@ def fire_schedules(timestamp: int) -> None:
 def send_callbacks(timestamp: int) -> None:
     """Tell the scripts that named an address that their runs rest."""
     callbacks.send_due()
+
+
+@app.periodic(cron="0 * * * *")
+@app.task(queue=QUEUE, name="delete_unsent_images", queueing_lock="images", pass_context=False)
+def delete_unsent_images(timestamp: int) -> None:
+    """Delete the images that were uploaded over a day ago and never sent."""
+    Image.objects.all().delete_unsent()
 
 
 @app.periodic(cron="0 4 * * *")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import httpx2
@@ -257,8 +257,8 @@ def ask(agent: Agent, model: FakeOpenAI) -> Ask:
     """Send the agent a message and execute the run here and now."""
     keys = iter(range(1000))
 
-    def send(text: str = "Hello", of: Agent = agent) -> Run:
-        run = of.send(text, f"key-{next(keys)}")
+    def send(text: str = "Hello", of: Agent = agent, images: Sequence[str] = ()) -> Run:
+        run = of.send(text, f"key-{next(keys)}", images)
         run_agent(run.pk)
         run.refresh_from_db()
         return run

@@ -48,7 +48,7 @@ class MessageAdmin(ReadOnly):
 
     @admin.display(description="text")
     def text(self, message: Message) -> str:
-        return short(message.content) or ", ".join(call.name for call in message.calls())
+        return short(message.words) or ", ".join(call.name for call in message.calls())
 
 
 @admin.register(Conversation)
@@ -79,7 +79,7 @@ class RunAdmin(ReadOnly):
 
     @admin.display(description="message")
     def message(self, run: Run) -> str:
-        return short(run.text)
+        return short(run.words)
 
 
 @admin.register(Schedule)

@@ -83,7 +83,7 @@ def overview(
         summary_memory=context.summary or None,
         num_tokens_functions_definitions=tokens(context, context.tools),
         functions_definitions=json.loads(context.tools) if context.tools else [],
-        num_tokens_messages=context.tokens(sum(sent.size for sent in context.history)),
+        num_tokens_messages=context.tokens(context.weight(context.history)),
         messages=[system, *(StoredMessage.of(row) for row in rows)],
     )
 

@@ -19,6 +19,7 @@ from agents.models import (
     Compaction,
     Conversation,
     Event,
+    Image,
     Message,
     Passage,
     RequestText,
@@ -56,6 +57,7 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     steps = copied_steps(step, runs, agent, blocks)
     copied_ledgers(past, blocks, steps)
     copied_messages(conversation, step, runs, steps)
+    Image.copy(first, agent)
     copied_approvals(steps)
     copied_rest(conversation, step, runs)
     agent.record(Event.of(Event.Kind.AGENT_CHANGED))

@@ -51,7 +51,7 @@ class Group:
 
 
 def compare(
-    sent: bytes, sent_history: Sequence[Sent], now: bytes, now_history: Sequence[Sent]
+    sent: str, sent_history: Sequence[Sent], now: str, now_history: Sequence[Sent]
 ) -> list[Group]:
     """What two requests have in common and where they differ.
 
@@ -71,7 +71,7 @@ def order(old: dict[Key, Entry], new: dict[Key, Entry]) -> Any:
     return lambda key: (key[0], *(key[1:] if key[0] == 3 else (places[key], 0)))
 
 
-def entries(body: bytes, history: Sequence[Sent]) -> dict[Key, Entry]:
+def entries(body: str, history: Sequence[Sent]) -> dict[Key, Entry]:
     """A request's body taken apart."""
     request = json.loads(body)
     system, *messages = request.pop("messages")

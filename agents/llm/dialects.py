@@ -38,6 +38,9 @@ class Dialect:
     tool_choice: bool = True  # whether a call may be demanded
     limit: str = "max_tokens"  # what the limit of an answer is called
     without: str = ""  # options that it refuses, separated by commas
+    # The most images of a request; 0 where a model reads none. With more than 20, Anthropic takes
+    # smaller ones only (its documentation, "Vision").
+    images: int = 20
 
     def changes(self) -> dict[str, Any]:
         """The properties that differ from the strictest dialect."""
@@ -84,6 +87,7 @@ KNOWN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("", r"gemma", {"user_after_tool": False}),  # its template skips tools: vllm 6862
     (r"//openrouter\.ai", "", {"signatures": "reasoning_details"}),  # OpenRouter's guide
     ("", r"thinking|reasoner|qwq", {"tool_choice": False}),  # litellm 37470, eino 994
+    (r"//demo/", "", {"images": 0}),  # rules that read text
 )
 
 NOT_TAKEN = r"(not permitted|not allowed|unrecogni[sz]ed|unexpected|unknown|forbidden)"
@@ -108,6 +112,25 @@ REFUSALS: tuple[tuple[str, dict[str, Any]], ...] = (
         {"roles": "strict"},
     ),
     (r"alternat", {"user_after_tool": False}),
+)
+# What is said to images by what reads none.
+NO_IMAGES = re.compile(
+    r"image_url is only supported by certain models"  # OpenAI: vllm 11629, web-ui 274
+    r"|not a multimodal model"  # vLLM: dots.ocr 61
+    r"|image input is not supported|unsupported content part"  # llama.cpp 13566, 15377, 12947
+    r"|missing data required for image input"  # Ollama: ha-llmvision 691
+    r"|not support (images?|vision|multimodal|image_url)\b"  # Ollama 17301; LM Studio's tracker 908
+    r"|no endpoints found that support image"  # OpenRouter: hermes-agent 23411
+    r"|unknown variant .?image_url|enum ChatCompletionRequestContent|sequence, expected a string"
+    # those are DeepSeek's: integration_openai 284, browser-use 159, chatbox 1740
+    r"|content must be a string"  # Groq: vercel/ai 2837
+    r"|only '?text'? content type is supported|unexpected item type in content"  # mlx-lm, DashScope
+    r"|(images?|image_url|vision|multimodal)( content| input)? (is|are) not (supported|enabled)",
+    re.IGNORECASE,
+)
+# And by what reads no more: vLLM 13513 and inference 3054, Groq's and Mistral's documentation.
+FEWER_IMAGES = re.compile(
+    r"at most (\d+) image|set .?image.?=(\d+)|too many images\D{1,80}(\d+)", re.IGNORECASE
 )
 
 
@@ -135,6 +158,14 @@ def changes_after(refusal: str, dialect: Dialect) -> dict[str, Any]:
     return {}
 
 
+def images_after(refusal: str, dialect: Dialect) -> dict[str, Any]:
+    """How many images a refusal of a request with some asks for; {} where it names none."""
+    if number := FEWER_IMAGES.search(refusal):
+        most = int(next(filter(None, number.groups())))
+        return {"images": most} if most < dialect.images else {}
+    return {"images": 0} if dialect.images and NO_IMAGES.search(refusal) else {}
+
+
 def refuses(refusal: str, option: str) -> bool:
     """Whether a refusal says that an option is not taken, or not with this value."""
     words = rf"{NOT_TAKEN}|not supported|unsupported|does not support|extra inputs|only the default"
@@ -148,6 +179,9 @@ def parse_options(fragment: str, url: str) -> dict[str, Any]:
     for name, value in parse_qsl(fragment, keep_blank_values=True):
         if name == "without" and set(value.split(",")) <= set(OPTIONS):
             options[name] = value
+            continue
+        if name == "images" and value.isdecimal() and len(value) < 5:
+            options[name] = int(value)
             continue
         choices = CHOICES.get(name)
         if choices is None:

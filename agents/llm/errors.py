@@ -13,6 +13,7 @@ import httpx2
 from django.conf import settings
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
+from .dialects import NO_IMAGES
 from .endpoints import Endpoint, ModelError
 
 LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is not waited out
@@ -78,7 +79,8 @@ def _status_error(error: APIStatusError, endpoint: Endpoint) -> ModelError:
     if status == 404:
         words = f"{endpoint} has no such model or address (404: {reason});"
         words += " choose another model in the agent's settings."
-        known = NOT_THERE.search(reason)  # some refuse a history with 404: mlx_lm 1375
+        # some refuse a history with 404 (mlx_lm 1375), or images
+        known = NOT_THERE.search(reason) and not NO_IMAGES.search(reason)
         return ModelError(words) if known else _refusal(words, _full_text(error))
     if status == 429:
         wait = _retry_after(error)

@@ -13,7 +13,8 @@ from typing import Any
 
 from agents.models import EndpointFacts
 
-from .dialects import Dialect, changes_after, known_dialect
+from . import vision
+from .dialects import Dialect, changes_after, images_after, known_dialect
 from .endpoints import Endpoint, ModelError
 
 KEPT_SECONDS = 60.0  # then the stored facts are read again: another process may know more
@@ -22,11 +23,13 @@ LONGEST_URL, LONGEST_MODEL, LONGEST_WORDS = 500, 200, 2000
 
 @dataclass
 class Facts:
-    """What is known about one model at one endpoint. No answer has confirmed `tried` yet."""
+    """What is known about one model at one endpoint. No answer has confirmed `tried` yet; `guess`
+    is what a refusal did not name, which is not stored."""
 
     dialect: dict[str, Any] = field(default_factory=dict)
     window: int | None = None
     tried: dict[str, Any] = field(default_factory=dict)
+    guess: dict[str, Any] = field(default_factory=dict)
     server_words: str = ""
     read_at: float = 0.0
 
@@ -44,7 +47,9 @@ def dialect_of(endpoint: Endpoint, model: str) -> Dialect:
     if endpoint.is_demo:
         return known
     facts = _facts(endpoint, model)
-    dialect = replace(known, **facts.dialect | facts.tried | dict(endpoint.options))
+    told = {} if vision.reads_images(endpoint, model, ask=False) else {"images": 0}
+    learned = told | facts.dialect | facts.guess | facts.tried
+    dialect = replace(known, **learned | dict(endpoint.options))
     if dialect.signatures != "no":
         dialect = replace(dialect, signer=signer(endpoint.base_url, model))
     return dialect
@@ -60,17 +65,27 @@ def window_learned(endpoint: Endpoint, model: str) -> int | None:
     return None if endpoint.is_demo else _facts(endpoint, model).window
 
 
-def adapt(endpoint: Endpoint, model: str, error: ModelError) -> bool:
-    """Learn from a refusal; whether the request should be sent again in another form."""
+def adapt(endpoint: Endpoint, model: str, error: ModelError, *, images: bool = False) -> bool:
+    """Learn from a refusal; whether the request should be sent again in another form.
+
+    `images`: it had some. Where the refusal does not say what is wrong, they are left out, for a
+    minute: there may be something about just these.
+    """
     if not error.refused:  # it says nothing about the request's form
         return False
     with _learning:
         facts = _facts(endpoint, model)
-        changes = changes_after(error.server_words, dialect_of(endpoint, model))
-        tried = facts.tried.keys() - {"without"}  # which grows with each option that is refused
+        dialect = dialect_of(endpoint, model)
+        changes = images_after(error.server_words, dialect) if images else {}
+        changes = changes or changes_after(error.server_words, dialect)
+        # these change more than once: with each option that is refused, and to ever fewer images
+        tried = facts.tried.keys() - {"without", "images"}
         changes = {name: new for name, new in changes.items() if name not in tried}
+        if not changes and images and not error.retry:
+            facts.guess = {"images": 0}
+            return True
         if not changes:
-            facts.tried = {}
+            facts.tried, facts.guess = {}, {}
             return False
         facts.tried |= changes
         facts.server_words = error.server_words[:LONGEST_WORDS]
@@ -115,7 +130,7 @@ def _facts(endpoint: Endpoint, model: str) -> Facts:
         row = EndpointFacts.objects.filter(base_url=key[0], model=key[1]).first()
         row = row or EndpointFacts()  # an administrator deleted it: learn it again
         facts.dialect, facts.window, facts.server_words = row.dialect, row.window, row.server_words
-        facts.read_at = time.monotonic()
+        facts.read_at, facts.guess = time.monotonic(), {}
     return facts
 
 

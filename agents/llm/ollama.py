@@ -1,4 +1,4 @@
-"""Ollama's context length, which its list of models leaves out.
+"""What Ollama's list of models leaves out: the context length, and what a model can do.
 
 Ollama reads as much of a request as the model was loaded with (`num_ctx`, often 4,096 tokens,
 whatever the model could read), and leaves out the rest silently. Source: its API
@@ -44,6 +44,23 @@ def context_length(endpoint: Endpoint, model: str, seconds: float) -> int | None
         )
         own = NUM_CTX.search(shown.get("parameters") or "")
         return int(own.group(1)) if own else None
+
+    try:
+        return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()
+    except (OpenAIError, AttributeError, TypeError, ValueError):
+        return None
+
+
+def capabilities(endpoint: Endpoint, model: str, seconds: float) -> list[str] | None:
+    """What a model can do, such as "vision"; None where Ollama does not say."""
+    address = f"{endpoint.base_url.removesuffix('/v1')}/api/show"
+
+    async def ask() -> list[str] | None:
+        shown: Any = await client(endpoint).post(
+            address, cast_to=object, body={"model": model}, options={"timeout": seconds}
+        )
+        able = shown.get("capabilities")
+        return [str(each) for each in able] if isinstance(able, list) and able else None
 
     try:
         return asyncio.run_coroutine_threadsafe(ask(), asyncio_bridge.loop()).result()

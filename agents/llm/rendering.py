@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 from agents.models.message import NO_TEXT, storable
 
+from . import images
 from .dialects import Dialect
 
 Wire = dict[str, Any]
@@ -43,12 +44,14 @@ class Stored(NamedTuple):
     call_id: str
     reasoning: str = ""
     extra: Wire = {}
+    images: Sequence[Wire] = ()
 
 
 class Sent(NamedTuple):
     """A message as JSON, made of the stored ones numbered `first` to `number`.
 
-    `begins` an exchange if it is a person's, `steps` if it is the model's. `size` is in bytes.
+    `begins` an exchange if it is a person's, `steps` if it is the model's. `size` is in bytes,
+    without those of its images, for which the JSON has slots (`images.py`).
     """
 
     first: int
@@ -57,6 +60,9 @@ class Sent(NamedTuple):
     steps: bool
     json: str
     size: int
+    images: tuple[Wire, ...] = ()
+    image_tokens: int = 0
+    hidden: int = 0  # images of which the model is told only that they are there
 
 
 class Rendering:
@@ -69,12 +75,13 @@ class Rendering:
         self.open: dict[str, str] = {}  # calls without a return: stored id → the one sent
         self.ids: set[str] = set()  # of all calls
         self.strict = dialect.roles == "strict"
+        self.has_images = False
 
     def copy(self) -> Self:
         """A copy that can go on in another way."""
         twin = type(self)(self.dialect)
         twin.sent, twin.last = list(self.sent), self.last
-        twin.open, twin.ids = dict(self.open), set(self.ids)
+        twin.open, twin.ids, twin.has_images = dict(self.open), set(self.ids), self.has_images
         return twin
 
     def add(self, stored: Stored) -> None:
@@ -98,23 +105,37 @@ class Rendering:
         whole._answer_all(number)
         if asks and whole.strict and whole.last.get("role") in (None, "assistant"):
             whole._append(number, {"role": "user", "content": GO_ON})
-        return whole.sent
+        return whole._with_images_shown() if whole.has_images else whole.sent
+
+    def _with_images_shown(self) -> list[Sent]:
+        """All, with as many images as the endpoint reads, and words in the place of the others."""
+        most = self.dialect.images
+        counts = images.hidden_counts([sent.images for sent in self.sent], most)
+        return [
+            shown(sent, hidden, most) if sent.images else sent
+            for sent, hidden in zip(self.sent, counts, strict=True)
+        ]
 
     # -- by role ---------------------------------------------------------------------------------
 
     def _add_person(self, stored: Stored) -> None:
-        content = stored.content if stored.content.strip() else NOTHING
+        content: Any = stored.content if stored.content.strip() else NOTHING
         role = stored.role
+        if stored.images:
+            self.has_images = True
+            content = images.content_of(stored.content, stored.images)
         if role == "system" and self.strict:
             role, content = "user", f"<system>\n{content}\n</system>"
         after_tool = self.last.get("role") == "tool" and role == "user"
         if after_tool and not self.dialect.user_after_tool:
             self._append(stored.number, {"role": "assistant", "content": DONE})
         if self.strict and self.last.get("role") == role == "user":
-            self._merge(stored.number, {"content": f"{self.last['content']}\n\n{content}"})
+            both = images.joined(self.last["content"], content)
+            self._merge(stored.number, {"content": both}, stored.images)
             return
-        message = {"role": role, "content": content}
-        self._append(stored.number, message, begins=stored.role == "user")
+        self._append(stored.number, {"role": role, "content": content}, stored.role == "user")
+        if stored.images:
+            self.sent[-1] = self.sent[-1]._replace(images=tuple(stored.images))
 
     def _add_assistant(self, stored: Stored) -> None:
         content = stored.content if stored.content.strip() else None
@@ -182,17 +203,27 @@ class Rendering:
         self.open.clear()
 
     def _append(
-        self, number: int, message: Wire, *, begins: bool = False, steps: bool = False
+        self, number: int, message: Wire, begins: bool = False, steps: bool = False
     ) -> None:
         self.last = message
         text = dumps(message)
         self.sent.append(Sent(number, number, begins, steps, text, len(text.encode())))
 
-    def _merge(self, number: int, message: Wire) -> None:
-        """One message of two neighbours with the same role."""
+    def _merge(self, number: int, message: Wire, more: Sequence[Wire] = ()) -> None:
+        """One message of two neighbours with the same role; `more` are images of the second."""
         before = self.sent.pop()
         self._append(number, self.last | message, begins=before.begins, steps=before.steps)
-        self.sent[-1] = self.sent[-1]._replace(first=before.first)
+        both = (*before.images, *more)
+        self.sent[-1] = self.sent[-1]._replace(first=before.first, images=both)
+
+
+def shown(sent: Sent, hidden: int, most: int) -> Sent:
+    """A message with words in the place of its first `hidden` images, and the others counted."""
+    text = sent.json
+    if hidden:
+        text = dumps(images.without_hidden(json.loads(text), sent.images, hidden, most))
+    tokens = sum(map(images.tokens_of, sent.images[hidden:]))
+    return sent._replace(json=text, size=len(text.encode()), image_tokens=tokens, hidden=hidden)
 
 
 def rendered(messages: Iterable[Stored], dialect: Dialect) -> list[Sent]:

@@ -64,7 +64,7 @@ def leaving(
     size, count, place = context.size, 0, 0
     roomy = stays * context.window * context.bytes_per_token
     for count in begins:
-        size -= sum(sent.size for sent in history[place:count])
+        size -= context.weight(history[place:count])
         place = count
         if size <= roomy and not all_but_last:
             break
@@ -94,7 +94,7 @@ def compact(
         number__range=(first, last), internal=False, left_out=None
     )
     summary, author, error = summarise(run, context, endpoint, model, context.summary, messages)
-    after = context.size - sum(sent.size for sent in gone)
+    after = context.size - context.weight(gone)
     after += len(summary.encode()) - len(context.summary.encode())
     with transaction.atomic():
         run.renew_or_stop("Thinking")
@@ -203,8 +203,8 @@ def transcript(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
         if message.status not in (Message.Status.COMPLETE, Message.Status.STOPPED):
             continue
-        if message.content.strip():
-            yield f"{who[message.role]}: {cut(message.content.strip(), LONGEST_SAID)}"
+        if words := message.words.strip():
+            yield f"{who[message.role]}: {cut(words, LONGEST_SAID)}"
         for call in message.calls():
             yield f"Agent called {call.name}: {cut(call.arguments, LONGEST_SAID)}"
 

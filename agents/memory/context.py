@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from agents.llm.dialects import STRICTEST, Dialect
+from agents.llm.images import filled, readable
 from agents.llm.options import options_of
 from agents.llm.rendering import Sent, dumps
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, Block, Compaction, Conversation
+from agents.models import Agent, Block, Compaction, Conversation, Image
 from agents.models.compaction import LONGEST_SUMMARY
 from agents.text.core_memory import BlockText, compile_texts
 from agents.text.excerpts import shortened
@@ -56,6 +58,7 @@ class Context:
     dialect: Dialect = STRICTEST
     offered: Sequence[str] = ()  # the tools' names
     clip: int | None = None  # characters of a summary, at most
+    agent_id: UUID | None = None  # whose the images are
 
     @property
     def system(self) -> str:
@@ -73,14 +76,19 @@ class Context:
 
     def body(self, model: str) -> bytes:
         """The request's body, byte for byte as it is sent."""
+        text = self.outline(model)
+        if images := self.images:
+            text = filled(text, Image.in_base64(self.agent_id, images))
+        return text.encode()
+
+    def outline(self, model: str) -> str:
+        """The same with slots in the place of the images' bytes."""
         tools = f'"tools":{self.tools},' if self.tools else ""
         given = {"stream_options": {"include_usage": True}} if self.dialect.stream_options else {}
         given |= self.options
         options = "".join(f"{dumps(name)}:{dumps(value)}," for name, value in given.items())
         messages = ",".join([dumps({"role": "system", "content": self.system}), *self.parts()])
-        return (
-            f'{{"model":{dumps(model)},"stream":true,{options}{tools}"messages":[{messages}]}}'
-        ).encode()
+        return f'{{"model":{dumps(model)},"stream":true,{options}{tools}"messages":[{messages}]}}'
 
     def parts(self) -> Iterator[str]:
         """Each message of the history as JSON."""
@@ -93,13 +101,31 @@ class Context:
         return sum(len(text.encode()) for text in fixed)
 
     @cached_property
-    def size(self) -> int:
-        """Bytes of all that is sent, but for the few around the messages."""
+    def text_size(self) -> int:
+        """Bytes of all that is sent, but for images and the few bytes around the messages."""
         return (
             self.fixed
             + len(self.summary_message.encode())
             + sum(sent.size for sent in self.history)
         )
+
+    @cached_property
+    def images(self) -> set[str]:
+        """The SHA-256s of the images that are sent."""
+        return {image["sha256"] for sent in self.history for image in sent.images[sent.hidden :]}
+
+    @cached_property
+    def image_tokens(self) -> int:
+        return sum(sent.image_tokens for sent in self.history)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that is sent; an image is as large as text of as many tokens."""
+        return self.text_size + round(self.image_tokens * self.bytes_per_token)
+
+    def weight(self, messages: Iterable[Sent]) -> int:
+        """The same of some of its messages."""
+        return sum(sent.size + round(sent.image_tokens * self.bytes_per_token) for sent in messages)
 
     @property
     def longest_summary(self) -> int:
@@ -185,6 +211,7 @@ def compile_context(
         dialect=dialect,
         offered=[tool.name for tool in offered.tools],
         clip=agent.compaction_settings.get("clip_chars"),
+        agent_id=agent.pk,
     )
     if compaction:  # written when the window was larger, perhaps
         context.summary = shortened(compaction.summary, context.longest_summary)
@@ -206,8 +233,8 @@ def sections(context: Context) -> list[Section]:
         Section("summary", "Summary", context.summary_message, 0),
         Section("tools", "Tool definitions", context.tools, 0),
     ]
-    messages = "\n".join(context.parts())
+    messages = readable("\n".join(context.parts()))
     return [
         *(each._replace(size=len(each.text.encode())) for each in found if each.text),
-        Section("messages", "Messages", messages, sum(sent.size for sent in context.history)),
+        Section("messages", "Messages", messages, context.weight(context.history)),
     ]

@@ -42,11 +42,13 @@ class HeldBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it was sent. `proven`: its SHA-256 is the stored one."""
+    """A request as it was sent. `proven`: its SHA-256 is the stored one. `outline` is the body with
+    slots in the place of the images' bytes."""
 
     context: Context
     body: bytes
     proven: bool
+    outline: str
 
 
 def stored_fields(
@@ -75,10 +77,14 @@ def stored_fields(
         request["dialect"] = changes
     if internal is not None:
         request["internal"] = internal
+    if context.images:
+        request["images"] = len(context.images)
+    if hidden := sum(sent.hidden for sent in context.history):
+        request["hidden_images"] = hidden
     return {
         "request": request,
         "request_sha256": hashlib.sha256(body).hexdigest(),
-        "context_bytes": context.size,
+        "context_bytes": context.text_size,
     }
 
 
@@ -137,11 +143,13 @@ def sent(step: Step) -> Request | None:
         window=step.window,
         options=json.loads(request.get("options", "{}")),
         dialect=dialect,
+        agent_id=agent.pk,
     )
     if tokens := step.prompt_tokens or step.context_tokens:
-        context.bytes_per_token = context.size / tokens
+        context.bytes_per_token = context.text_size / max(tokens - context.image_tokens, 1)
     body = context.body(step.model)
-    return Request(context, body, hashlib.sha256(body).hexdigest() == step.request_sha256)
+    proven = hashlib.sha256(body).hexdigest() == step.request_sha256
+    return Request(context, body, proven, context.outline(step.model))
 
 
 def core_memory_of(texts: dict[str, str], versions: Iterable[int]) -> str:

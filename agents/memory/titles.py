@@ -40,7 +40,7 @@ def title_by_model(run: Run) -> None:
         logger.warning("No title for conversation %s. %s", conversation.pk, error)
         return
     now = Conversation.find(conversation.pk)
-    if title and now and now.title == first_words(run.text):  # nobody renamed it meanwhile
+    if title and now and now.title == first_words(run.words):  # nobody renamed it meanwhile
         now.agent = run.agent
         now.configure(title=title)
 
@@ -56,7 +56,7 @@ def asked_for(run: Run) -> str:
     endpoint, model = resolve(settings.TITLE_MODEL)
     rows = run.messages.filter(role=Message.Role.ASSISTANT).order_by("number")
     answer = "\n".join(filter(None, (spoken_text(row.content, row.tool_calls) for row in rows)))
-    said = f"Person: {cut(run.text, LONGEST_READ)}\nAgent: {cut(answer, LONGEST_READ)}"
+    said = f"Person: {cut(run.words, LONGEST_READ)}\nAgent: {cut(answer, LONGEST_READ)}"
     body = {
         "model": model,
         "stream": True,

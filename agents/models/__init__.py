@@ -12,6 +12,7 @@ from .embedding import EmbeddingModel, MessageVector, PassageVector
 from .endpoint_facts import EndpointFacts
 from .event import Event
 from .identity import Identity
+from .image import Image
 from .limits import LimitReached
 from .message import Message, ToolCall
 from .passage import Passage
@@ -40,6 +41,7 @@ __all__ = [
     "EndpointFacts",
     "Event",
     "Identity",
+    "Image",
     "LimitReached",
     "MemoryRefusal",
     "Message",

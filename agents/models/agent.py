@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -295,6 +295,6 @@ class Agent(AgentOptions, PreparedRow):
         """The newest, for the list of agents."""
         return self.conversations.listed().with_activity()[:MOST_LISTED]
 
-    def send(self, text: str, key: str) -> Run:
+    def send(self, text: str, key: str, images: Sequence[str] = ()) -> Run:
         """Accept a message in the first conversation; see `Conversation.start`."""
-        return self.first_conversation.send(text, key)
+        return self.first_conversation.send(text, key, images)

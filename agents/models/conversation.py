@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from .event import Event, advance
+from .image import Image
 from .limits import check_conversations
 from .message import Message, checked
 from .model_settings import check_model_settings
@@ -245,4 +246,5 @@ class Conversation(Queue):
         and is no longer led back to its step."""
         self.messages.all().delete()
         self.runs.all().delete()
+        Image.delete_unnamed(self.agent)
         self.agent.record(Event.of(Event.Kind.MEMORY_CHANGED))

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.db.models import QuerySet, Sum
 
 if TYPE_CHECKING:
     from .agent import Agent
+    from .image import Image
 
+MEGABYTE = 1024 * 1024
 logger = logging.getLogger(__name__)
 
 
@@ -71,6 +74,20 @@ def check_schedules(agent: Agent) -> None:
         raise LimitReached(
             f"This agent has {count:,} scheduled messages; an agent may have at most {most:,}. Stop"
             " those that you no longer need, then try again.",
+            seconds=3600,
+        )
+
+
+def check_images(owned: QuerySet[Image], more: int) -> None:
+    """LimitReached where so many more bytes are too many beside the images a person has."""
+    if not settings.ACCOUNTS:
+        return
+    size = (owned.aggregate(size=Sum("size"))["size"] or 0) / MEGABYTE
+    if size + more / MEGABYTE > settings.IMAGES_LIMIT:
+        raise LimitReached(
+            f"Your images take {size:,.0f} MB; one person’s may take at most"
+            f" {settings.IMAGES_LIMIT:,} MB. Delete conversations or agents that have images, then"
+            " try again.",
             seconds=3600,
         )
 

@@ -13,6 +13,7 @@ from django.utils.functional import cached_property
 from agents.text.json import pretty
 
 from .event import Event
+from .image import with_marks
 from .prepared_sql import PreparedRow
 from .searchable import Searchable, indexed, message_owner
 
@@ -25,10 +26,10 @@ def storable(text: str) -> str:
     return NO_TEXT.sub("\ufffd", text)
 
 
-def checked(text: str) -> str:
-    """A message's text, if it may be sent."""
+def checked(text: str, *, images: bool = False) -> str:
+    """A message's text, if it may be sent; it may be empty where there are images beside it."""
     text = storable(text.replace("\0", "")).strip()
-    if not text:
+    if not text and not images:
         raise ValidationError("The message is empty; write something first.")
     if len(text) > LONGEST_MESSAGE:
         raise ValidationError(
@@ -111,6 +112,9 @@ class Message(PreparedRow, Searchable):
     role = models.CharField(max_length=10, choices=Role)
     status = models.CharField(max_length=10, choices=Status, default=Status.COMPLETE)
     content = models.TextField(blank=True)
+    images = models.JSONField(
+        default=list, blank=True, editable=False, help_text="In order; see `Image.part`."
+    )
     reasoning = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list, blank=True)
     extra = models.JSONField(
@@ -146,7 +150,12 @@ class Message(PreparedRow, Searchable):
         indexes = [models.Index(fields=["conversation", "number"], name="message_in_conversation")]
 
     def __str__(self) -> str:
-        return f"{self.role}: {self.content[:60]}"
+        return f"{self.role}: {self.words[:60]}"
+
+    @property
+    def words(self) -> str:
+        """Its text, with a mark for each of its images."""
+        return with_marks(self.content, self.images) if self.images else self.content
 
     def calls(self) -> list[ToolCall]:
         """The tool calls of an assistant's message."""
@@ -174,13 +183,13 @@ class Message(PreparedRow, Searchable):
         ValidationError where the message is still being written, or the text is empty or too long.
         """
         agent = self.agent.locked()
-        self.refresh_from_db(fields=["status", "content", "reasoning"])
+        self.refresh_from_db(fields=["status", "content", "images", "reasoning"])
         if self.status == self.Status.DRAFT:
             raise ValidationError(
                 "The message is still being written; wait until its run has ended."
             )
         if content is not None:
-            self.content = checked(content)
+            self.content = checked(content, images=bool(self.images))
         if reasoning is not None:
             self.reasoning = storable(reasoning)
         self.save(update_fields=["content", "reasoning"])
@@ -197,7 +206,7 @@ class Message(PreparedRow, Searchable):
         if self.status not in (self.Status.COMPLETE, self.Status.STOPPED):
             return ""
         owner = message_owner(self.role, self.agent_id.hex)
-        return indexed(owner, spoken_text(self.content, self.tool_calls), self.tool_calls)
+        return indexed(owner, spoken_text(self.words, self.tool_calls), self.tool_calls)
 
     # -- drafts ------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from .prepared_sql import key, values
 if TYPE_CHECKING:
     from .conversation import Conversation
 
-FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra")
+FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra", "images")
 SENT = "status IN ('complete', 'stopped')"  # of what the model sees
 IN_CONTEXT = (
     f"WHERE conversation_id = %s AND number >= %s AND NOT internal AND {SENT} AND left_out IS NULL"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.utils import timezone
 from agents.text.excerpts import first_words
 
 from .event import Event, advance
+from .image import Image
 from .limits import check_queue
 from .message import Message, checked, storable
 from .prepared_sql import PreparedRow, read, values
@@ -46,25 +48,39 @@ class Queue(PreparedRow):
     def _conversation(self) -> Conversation:
         return cast("Conversation", self)
 
-    def send(self, text: str, key: str) -> Run:
+    def send(self, text: str, key: str, images: Sequence[str] = ()) -> Run:
         """Accept a message; see `start`."""
-        return self.start(text, key)
+        return self.start(text, key, images=images)
 
     @transaction.atomic
-    def start(self, text: str, key: str, kind: str = Run.Kind.MESSAGE, **options: Any) -> Run:
+    def start(
+        self,
+        text: str,
+        key: str,
+        kind: str = Run.Kind.MESSAGE,
+        *,
+        images: Sequence[str] = (),
+        **options: Any,
+    ) -> Run:
         """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
-        The same `key` again, to the same agent, gives the same run. `options` are what a script may
-        add: `role`, `before`, and the fields of `ScriptRequest`. Raises
-        ValidationError for a text that is empty or over 100,000 characters, and where the
-        conversation was deleted; LimitReached where too many messages wait.
+        The same `key` again, to the same agent, gives the same run. `images` are the SHA-256s of
+        the agent's. `options` are what a script may add: `role`, `before` (where images are named
+        likewise), and the fields of `ScriptRequest`. Raises
+        ValidationError for a text that is empty or over 100,000 characters, for images that are too
+        many or not there, and where the conversation was deleted; LimitReached where too many
+        messages wait.
         """
-        agent = self.agent
-        run = Run(agent=agent, key=storable(key), text=checked(text), kind=kind, **options)
+        agent, text = self.agent, checked(text, images=bool(images))
+        run = Run(agent=agent, key=storable(key), text=text, kind=kind, **options)
         run.conversation = self._conversation
         advance(agent, 0)  # holds the agent's row
         if same := read(Run, "WHERE agent_id = %s AND key = %s", key_of(agent), run.key):
             return same[0]
+        run.images = Image.name(agent, images)
+        for message in run.before:
+            if named := message.get("images"):
+                message["images"] = Image.name(agent, named)
         self._note_message(run)
         if values(Run, ("id",), UNFINISHED, key_of(self)):
             if kind != Run.Kind.REFLECTION:  # one waits at most, and may be due when a run ends
@@ -85,7 +101,7 @@ class Queue(PreparedRow):
         title, archived_at = found[0] if found else ("", None)
         if run.kind != Run.Kind.MESSAGE:
             return
-        self.title, self.archived_at = title or first_words(run.text), None
+        self.title, self.archived_at = title or first_words(run.words), None
         self.last_message_at = timezone.now()
         self.update("title", "last_message_at", "archived_at")
         if archived_at or self.title != title:
@@ -114,7 +130,7 @@ class Queue(PreparedRow):
         """The messages a run begins with: what a script put ahead, then its text."""
         if run.kind == Run.Kind.COMPACTION:
             return []
-        given = [*run.before, {"role": run.role, "content": run.text}]
+        given = [*run.before, {"role": run.role, "content": run.text, "images": run.images}]
         of = {"agent": self.agent, "conversation": self, "run": run}
         return [Message(**of, internal=run.internal_id is not None, **each) for each in given]
 

@@ -8,6 +8,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from .event import Event
+from .image import Image, with_marks
 from .lease import Leased
 from .message import Message, checked
 from .run_contents import RunContents
@@ -57,9 +58,14 @@ class Run(Leased, ScriptRequest, RunContents):
     key = models.CharField(max_length=100)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.MESSAGE)
     text = models.TextField()
+    images = models.JSONField(
+        default=list, blank=True, editable=False, help_text="In order; see `Image.part`."
+    )
     role = models.CharField(max_length=10, default=Message.Role.USER, editable=False)
     before = models.JSONField(
-        default=list, editable=False, help_text="Messages posted ahead of it: role and content."
+        default=list,
+        editable=False,
+        help_text="Messages ahead of it: role, content, images.",
     )
     wants_room = models.BooleanField(
         default=False,
@@ -92,7 +98,12 @@ class Run(Leased, ScriptRequest, RunContents):
         ]
 
     def __str__(self) -> str:
-        return f"Run {self.pk}: {self.text[:60]}"
+        return f"Run {self.pk}: {self.words[:60]}"
+
+    @property
+    def words(self) -> str:
+        """Its text, with a mark for each of its images."""
+        return with_marks(self.text, self.images)
 
     def record(self, *events: Event, messages: int = 0) -> int:
         """Append to the agent's log what the conversation's pages draw; see `Agent.record`."""
@@ -105,13 +116,17 @@ class Run(Leased, ScriptRequest, RunContents):
     @transaction.atomic
     def rewrite(self, text: str) -> bool:
         """Change a message that still waits; False if it no longer does."""
-        text = checked(text)
+        text = checked(text, images=bool(self.images))
         return self._change_queued(lambda: Run.objects.filter(pk=self.pk).update(text=text))
 
     @transaction.atomic
     def withdraw(self) -> bool:
         """Take back a message that still waits; False if it no longer does."""
-        return self._change_queued(lambda: self.delete())
+        return self._change_queued(self._forget)
+
+    def _forget(self) -> None:
+        self.delete()
+        Image.delete_unnamed(self.agent)
 
     def _change_queued(self, change: Callable[[], object]) -> bool:
         self.agent.locked()

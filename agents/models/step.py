@@ -171,6 +171,16 @@ class Step(PreparedRow):
         return verdict
 
     @property
+    def sent_images(self) -> int:
+        """How many images its request had."""
+        return int(self.request.get("images", 0))
+
+    @property
+    def hidden_images(self) -> int:
+        """Of how many images the model was told only that they are there."""
+        return int(self.request.get("hidden_images", 0))
+
+    @property
     def was_cut(self) -> bool:
         """Whether the endpoint read so little of the request that it must have left some out."""
         read = self.prompt_tokens or self.context_tokens

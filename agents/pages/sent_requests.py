@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from agents.ledger import time_travel
 from agents.ledger.request_diff import compare
+from agents.llm.images import readable
 from agents.memory import sent_requests
 from agents.models import Agent, Step
 from agents.models.event import snapshot
@@ -41,7 +42,8 @@ def comparison(step: Step) -> dict[str, Any]:
     if sent is None:
         return {"sent": None}
     now, model = context_now(step.run.conversation)
-    groups = compare(sent.body, sent.context.history, now.body(model), now.history)
+    outlines = readable(sent.outline), readable(now.outline(model))
+    groups = compare(outlines[0], sent.context.history, outlines[1], now.history)
     return {
         "sent": sent,
         "size": len(sent.body),

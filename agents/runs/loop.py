@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import partial
 
 from django.db import transaction
 
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
+from agents.llm.vision import reads_images
 from agents.llm.windows import window_of
 from agents.memory import sent_requests
 from agents.memory.compaction import compact, is_full, summarise_again, too_large
@@ -120,9 +120,10 @@ def learn_from(
 ) -> bool:
     """Take in what an endpoint's refusal tells; whether the next request will be another one."""
     if not error.too_long:
-        return facts.adapt(endpoint, model, error)
+        return facts.adapt(endpoint, model, error, images=bool(context.images))
     agent = work.agent
-    agent.calibrate_tokens(context.size, error.request_tokens)
+    if not context.images:
+        agent.calibrate_tokens(context.size, error.request_tokens)
     if error.window and not has_read(endpoint, model, error.window, work.run.step_list[-1]):
         facts.learn_window(endpoint, model, error.window, error.server_words)
         context.window = min(context.window, error.window)
@@ -162,20 +163,24 @@ def make_room(
 def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
     """What the model is sent: compacted where it nears the window. ModelError if it cannot fit."""
     run = work.run
-    compiled = partial(
-        compile_context,
-        work.conversation,
-        window_of(endpoint, model),
-        run.internal_id,
-        work.offered(),
-        run.speaks_by_tool,
-        facts.dialect_of(endpoint, model),
-        facts.window_learned(endpoint, model),
-        asks=True,
-        system=run.override_system,
-        skills=run.skills,
-    )
+
+    def compiled() -> Context:
+        return compile_context(
+            work.conversation,
+            window_of(endpoint, model),
+            run.internal_id,
+            work.offered(),
+            run.speaks_by_tool,
+            facts.dialect_of(endpoint, model),
+            facts.window_learned(endpoint, model),
+            asks=True,
+            system=run.override_system,
+            skills=run.skills,
+        )
+
     context = compiled()
+    if context.images and not reads_images(endpoint, model):
+        context = compiled()  # it was asked only now
     if not run.step_list and summarise_again(run, context, endpoint, model):
         context = compiled()
     asked = run.wants_room
@@ -265,7 +270,8 @@ def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
         message.extra = answer.extra(facts.signer(step.endpoint, step.model))
         message.update("content", "reasoning", "tool_calls", "extra", "status")
         step.prompt_tokens, step.completion_tokens = answer.prompt_tokens, answer.completion_tokens
-        work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
+        if not step.sent_images:  # else the report says little about the texts
+            work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
         if not calls:
             end_turn(work, step, CUT.get(answer.finish, "answered"), Reason.ANSWERED)
             return

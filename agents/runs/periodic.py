@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from django.db import close_old_connections
 
-from agents.models import Agent, Approval, Schedule
+from agents.models import Agent, Approval, Image, Schedule
 from agents.models.database_errors import unavailable
 from agents.models.searchable import make_all_terms
 
@@ -43,6 +43,7 @@ def _keep_doing() -> None:
         attempt(Approval.objects.all().expire)
         attempt(Schedule.objects.all().fire_due)
         attempt(make_all_terms)
+        attempt(Image.objects.all().delete_unsent)
         if time.monotonic() - purged > DAY and attempt(Agent.objects.purge_expired):
             purged = time.monotonic()
         time.sleep(EVERY_SECONDS)

@@ -144,6 +144,6 @@ def _in_context(run: Run) -> QuerySet[Message]:
 
 
 def _beginning(message: Message) -> str:
-    words: Any = " ".join(message.content.split())
+    words: Any = " ".join(message.words.split())
     short = words if len(words) <= LONGEST_NAMED else f"{words[: LONGEST_NAMED - 1]}…"
     return f"“{short}”" if short else f"message {message.number:,}"

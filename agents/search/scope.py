@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import connection, models
 
 from agents.models import Agent, Message, Passage
+from agents.models.image import with_marks
 from agents.models.message import spoken_text
 from agents.models.searchable import message_owner, passage_owner, tag_term
 
@@ -188,7 +189,7 @@ class Messages(Scope):
 
     model = Message
     order = "number"
-    fields = ("content", "tool_calls")
+    fields = ("content", "images", "tool_calls")
 
     def owner(self) -> Sequence[str]:
         return [message_owner(role, self.agent.pk.hex) for role in self.roles]
@@ -261,7 +262,8 @@ class Messages(Scope):
 
     @staticmethod
     def text_of(*fields: Any) -> str:
-        return spoken_text(*fields)
+        content, images, calls = fields
+        return spoken_text(with_marks(content, images), calls)
 
 
 def matching(terms: Conjunction) -> str:

@@ -46,5 +46,6 @@ QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait
 AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
 CONVERSATIONS_LIMIT = env.int("MEMORYWEB_CONVERSATIONS_LIMIT", default=1_000)  # of one agent
 SCHEDULES_LIMIT = env.int("MEMORYWEB_SCHEDULES_LIMIT", default=100)  # of one agent
+IMAGES_LIMIT = env.int("MEMORYWEB_IMAGES_LIMIT", default=1_000)  # megabytes, with accounts
 SANDBOX_LIMIT = env.int("MEMORYWEB_SANDBOX_LIMIT", default=2)  # custom tools that run at once
 REQUESTS_LIMIT = env.int("MEMORYWEB_REQUESTS_LIMIT", default=1_000)  # a minute, with accounts

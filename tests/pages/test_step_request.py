@@ -121,7 +121,7 @@ def test_line_breaks_are_shown_and_backslashes_are_not_taken_for_them() -> None:
 def test_large_requests_are_compared_in_bounded_work() -> None:
     """500 kB on either side, half of the messages gone, the system message another."""
 
-    def body(first: int, word: str) -> tuple[bytes, list[Any]]:
+    def body(first: int, word: str) -> tuple[str, list[Any]]:
         history = [
             each
             for n in range(first, first + 3000)
@@ -129,7 +129,7 @@ def test_large_requests_are_compared_in_bounded_work() -> None:
         ]
         system = {"role": "system", "content": "\n".join(f"{word} {n % 7}" for n in range(4000))}
         messages = ",".join([json.dumps(system), *(each.json for each in history)])
-        return f'{{"model":"m","messages":[{messages}]}}'.encode(), history
+        return f'{{"model":"m","messages":[{messages}]}}', history
 
     old, old_history = body(0, "old")
     new, new_history = body(1500, "new")

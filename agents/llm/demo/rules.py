@@ -13,6 +13,8 @@ from .texts import ABOUT, CODE, STORY
 from .turn import Call, Json, Reply, Turn
 from .upkeep import REFLECTION, SUMMARY, reflection, summary
 
+IMAGE = re.compile(r"\[Image, (\d+ × \d+), not shown: [^\]]*\]")
+UNSEEN = "You gave me an image of {} pixels. I am a small set of rules and cannot look at it."
 UNKNOWN = f"I do not know that. {ABOUT}"
 
 
@@ -43,6 +45,7 @@ def answer(turn: Turn) -> Reply:
     if calls and not turn.done:
         return Reply(calls=tuple(calls.values()))
     texts = [report(call) for call in turn.done]
+    texts += [UNSEEN.format(size) for size in IMAGE.findall(turn.message)]
     if not texts or texts[-1].startswith("My archive says nothing"):
         texts += dict.fromkeys(plan.otherwise for plan in plans) or [ABOUT]
     return Reply("\n\n".join(texts))
@@ -50,7 +53,7 @@ def answer(turn: Turn) -> Reply:
 
 def plans_for(turn: Turn) -> list[Plan]:
     """What the tables say about a message: one call or answer, or else clause by clause."""
-    text = bare(turn.message.translate(QUOTES))
+    text = bare(IMAGE.sub("", turn.message).translate(QUOTES))
     for pattern, tool in CALLS:
         if match := re.fullmatch(pattern, text, re.IGNORECASE | re.DOTALL):
             return [first_of(turn, (tool, match[1].strip(" '\"?")))]
