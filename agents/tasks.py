@@ -7,7 +7,7 @@ from procrastinate.contrib.django import app
 from .api import callbacks
 from .models import Agent, Approval, Image, Schedule
 from .models.searchable import make_all_terms
-from .runs import engine
+from .runs import engine, retention
 from .runs.jobs import EXECUTE, QUEUE
 from .search import embedder
 
@@ -72,3 +72,10 @@ def delete_unsent_images(timestamp: int) -> None:
 def purge_expired_agents(timestamp: int) -> None:
     """Delete for good the agents that were deleted 30 days ago."""
     Agent.objects.purge_expired()
+
+
+@app.periodic(cron="17 * * * *")
+@app.task(queue=QUEUE, name="prune", queueing_lock="prune", pass_context=False)
+def prune(timestamp: int) -> None:
+    """Delete what is kept for some days only."""
+    retention.prune()

@@ -5,6 +5,7 @@ from django.urls import URLResolver, include, path
 from django.urls.resolvers import RoutePattern
 from django.views.generic import RedirectView
 
+from agents.admin import storage
 from agents.pages import tokens
 
 
@@ -21,6 +22,7 @@ urlpatterns = [
     path("tokens/", tokens.index, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token_revoke"),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
+    path("admin/storage/", admin.site.admin_view(storage.show), name="storage"),
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
     path("", include("agents.urls")),

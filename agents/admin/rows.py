@@ -103,6 +103,8 @@ class StepAdmin(ReadOnly):
     @admin.display(description="the request, put together again")
     def proof(self, step: Step) -> str:
         request = sent(step)
+        if step.request_removed_after:
+            return f"It was removed after {step.request_removed_after:g} days."
         if request is None:
             return "It was not kept."
         if request.proven:

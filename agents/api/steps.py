@@ -15,7 +15,7 @@ from agents.models import Step
 from . import ids, lookups
 from .auth import READ, WRITE
 from .cursors import Page, ordered, page_of, part_of
-from .errors import not_found
+from .errors import Refused, not_found
 from .json_router import JsonRouter, json_response
 from .messages_out import convert
 from .schemas.fields import Short
@@ -109,6 +109,8 @@ def trace(request: HttpRequest, step_id: str) -> dict[str, Any]:
     """The request that was sent, with its SHA-256, and the model's answer."""
     step = lookups.step(request, step_id)
     request_sent = sent(step)
+    if days := step.request_removed_after:
+        raise Refused(410, f"The request of {step_id} was removed after {days:g} days.")
     if request_sent is None:
         raise not_found("trace of step", step_id)
     message = step.message

@@ -24,6 +24,7 @@ from django.template.loader import render_to_string
 from agents.asyncio_bridge import in_thread, on_behalf_of
 from agents.models import LimitReached
 from agents.models.database_errors import unavailable
+from agents.models.event import has_all_after
 
 from . import publisher
 from .commands import (
@@ -159,17 +160,23 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.send_frame({"content": content, "refused": body.get("key", "")})
 
     async def follow(self, body: dict[str, Any]) -> None:
-        """The page shows a conversation of an agent, as they were at event `after`."""
+        """The page shows a conversation of an agent, as they were at event `after`.
+
+        It is told to reload where the log cannot bring it up to date.
+        """
         try:
             conversation = await in_thread(find_conversation, self.user, body)
         except ConversationGone:  # deleted while the page was away
             self.unfollow()
             await self.send_frame({"content": drawn(CONVERSATION_GONE)})
             return
-        agent = conversation.agent
+        agent, after = conversation.agent, whole_number(body, "after")
         self.unfollow()
+        if not has_all_after(agent, after):
+            await self.send_frame({"reload": True})
+            return
         self.agent_id, self.conversation_id = agent.pk, conversation.pk
-        self.seq = whole_number(body, "after")
+        self.seq = after
         self.received.clear()
         self.in_flight.clear()
         self.behind = True

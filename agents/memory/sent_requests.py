@@ -122,9 +122,9 @@ def with_other_blocks(text: str, ids: dict[str, str]) -> str:
 
 
 def sent(step: Step) -> Request | None:
-    """The request of a step; None where nothing was kept of it (an imported step)."""
+    """The request of a step; None where it was not kept (an imported step), or was removed."""
     request = step.request
-    if not request:
+    if not request or step.request_removed_after:
         return None
     agent = step.run.agent
     stored = RequestText.texts(agent, list(request["texts"].values()))

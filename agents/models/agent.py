@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -37,7 +36,7 @@ HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE hel
 class Agent(AgentOptions, PreparedRow):
     """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="agents")
     name = models.CharField(max_length=100)
     system_prompt = models.TextField(blank=True, max_length=100_000)
@@ -81,6 +80,7 @@ class Agent(AgentOptions, PreparedRow):
     embedding = models.CharField(max_length=200, blank=True, help_text="As a script named it.")
     blocks = models.ManyToManyField(Block, through="Attachment", related_name="agents")
     last_seq = models.BigIntegerField(default=0, editable=False)
+    pruned_seq = models.BigIntegerField(default=0, editable=False)  # the log begins after it
     message_count = models.BigIntegerField(default=0, editable=False)
     passage_count = models.BigIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -99,7 +99,7 @@ class Agent(AgentOptions, PreparedRow):
     BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding", "compaction_settings")
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
     RECORDS = (
-        *("id", "owner", "last_seq", "message_count", "passage_count"),
+        *("id", "owner", "last_seq", "pruned_seq", "message_count", "passage_count"),
         *("secrets", "created_at", "updated_at", "deleted_at"),
     )
 

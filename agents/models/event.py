@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 from .prepared_sql import key
 
@@ -16,11 +17,34 @@ if TYPE_CHECKING:
     from .agent import Agent
     from .message import Message
 
+BATCH = 500  # events that are deleted at once: the log is not held for long
+
 
 class EventQuerySet(models.QuerySet["Event"]):
     def after(self, seq: int) -> Self:
         """The events a page rendered at `seq` has not seen, oldest first."""
         return self.filter(seq__gt=seq).order_by("seq")
+
+    def prune(self, before: datetime, after_pk: int = 0) -> int | None:
+        """Delete a batch of the oldest events, and note with each agent up to where its log lacks
+        some; the key of the last that was looked at, None at the end.
+
+        Pieces of drafts stay: the final form of their messages deletes them.
+        """
+        oldest = self.filter(pk__gt=after_pk).order_by("pk")[:BATCH]
+        looked_at = list(oldest.values_list("pk", "agent", "seq", "draft", "created_at"))
+        old = [row for row in looked_at if row[4] < before]
+        doomed = [(pk, agent, seq) for pk, agent, seq, draft, _ in old if draft is None]
+        newest: dict[UUID, int] = {}
+        for _, agent, seq in doomed:
+            newest[agent] = max(seq, newest.get(agent, 0))
+        with transaction.atomic():
+            agents = Event._meta.get_field("agent").related_model._default_manager
+            for agent in sorted(newest):
+                noted = agents.filter(pk=agent, pruned_seq__lt=newest[agent])
+                noted.update(pruned_seq=newest[agent])
+            self.filter(pk__in=[pk for pk, _, _ in doomed]).delete()
+        return old[-1][0] if len(old) == BATCH else None
 
 
 class Event(models.Model):
@@ -28,7 +52,8 @@ class Event(models.Model):
 
     `data` holds ids and, for TEXT, the text: `{"message": 7, "field": "content", "text": "…"}`.
     Between two events of one agent `seq` rises by one, except where finished drafts' TEXT events
-    were deleted: the message's final form, which came after them, holds all they said.
+    were deleted: the message's final form, which came after them, holds all they said. Old events
+    are pruned; `Agent.pruned_seq` is the last of them.
     """
 
     class Kind(models.TextChoices):
@@ -93,6 +118,12 @@ class Event(models.Model):
         event = cls(kind=kind, data=data)
         event.rows = rows
         return event
+
+
+def has_all_after(agent: Agent, seq: int) -> bool:
+    """Whether a page drawn at `seq` can be brought up to date from the agent's log; not where
+    events after it were pruned, nor where the database is a backup from before."""
+    return agent.pruned_seq <= seq <= agent.last_seq
 
 
 def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 from django.db import connection, models, transaction
 
 from .prepared_sql import key
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from .agent import Agent
 
 REMEMBERED = 10_000  # texts that this process knows to be stored
+BATCH = 500  # texts that are deleted at once
+REMEMBERED_SECONDS = 3600.0  # shorter than a text that nobody uses is kept
+
+NAMED = {
+    "sqlite": "SELECT DISTINCT named.value FROM agents_step s JOIN agents_run r ON r.id = s.run_id,"
+    " json_each(s.request, '$.texts') named WHERE r.agent_id = %s",
+    "postgresql": "SELECT DISTINCT named.value FROM agents_step s JOIN agents_run r"
+    " ON r.id = s.run_id, jsonb_each_text(s.request->'texts') named WHERE r.agent_id = %s",
+}
 
 
 class RequestText(models.Model):
@@ -66,12 +75,34 @@ class RequestText(models.Model):
         """The texts of these ids, of the agent's."""
         return dict(cls.objects.filter(agent=agent, pk__in=ids).values_list("pk", "text"))
 
+    @classmethod
+    @transaction.atomic
+    def prune(cls, agent_id: UUID) -> int:
+        """Delete a batch of the agent's texts that no step names; how many those were.
+
+        No process remembers them, so a step that shall name one stores it anew: it waits for the
+        lock taken here, or is waited for and then seen.
+        """
+        texts = cls.objects.filter(agent=agent_id).values_list("pk", flat=True)
+        unused = sorted(set(texts) - named_texts(agent_id))[:BATCH]
+        locked = set(texts.filter(pk__in=unused).select_for_update()) if unused else set()
+        unnamed = locked - named_texts(agent_id) if locked else locked
+        return cls.objects.filter(pk__in=unnamed).delete()[0]
+
+
+def named_texts(agent_id: UUID) -> set[int]:
+    """The texts that the requests of an agent's steps were made of."""
+    agent = RequestText._meta.get_field("agent").get_db_prep_value(agent_id, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(NAMED[connection.vendor], [agent])
+        return {int(pk) for (pk,) in cursor.fetchall()}
+
 
 def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_stored: LRUCache[tuple[UUID, str], int] = LRUCache(REMEMBERED)
+_stored: TTLCache[tuple[UUID, str], int] = TTLCache(REMEMBERED, REMEMBERED_SECONDS)
 _lock = Lock()  # several runs read and write it at once
 
 

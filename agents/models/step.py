@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -21,6 +23,41 @@ if TYPE_CHECKING:
 VERDICTS = ("positive", "negative")
 MOST_TAGS, LONGEST_TAG = 50, 100  # of feedback; characters
 MOST_BYTES_PER_TOKEN = 8.0  # of a request; beyond, the endpoint did not read all of it
+
+
+BATCH = 200  # steps whose requests are removed at once
+KEPT_OF_REQUEST = (
+    "versions",
+    "messages",
+    "internal",
+    "at_fault",
+)  # for time travel, forks, ways on
+
+
+class StepQuerySet(models.QuerySet["Step"]):
+    def prune_requests(self, before: datetime, days: float, after_pk: int = 0) -> Pruned:
+        """Remove what the requests of a batch of the oldest steps were made of.
+
+        What the ledger and time travel read stays: which blocks at which versions, which messages.
+        """
+        batch = self.filter(pk__gt=after_pk, started_at__lt=before, request__has_key="texts")
+        whole = batch.exclude(request__has_key="removed_after").order_by("pk")
+        rows = list(whole.select_related("run")[:BATCH])
+        for step in rows:
+            kept = {name: step.request[name] for name in KEPT_OF_REQUEST if name in step.request}
+            texts = step.request["texts"]
+            kept["texts"] = {"blocks": texts["blocks"]} if "blocks" in texts else {}
+            step.request = kept | {"removed_after": days}
+        self.bulk_update(rows, ["request"])
+        last = rows[-1].pk if len(rows) == BATCH else None
+        return Pruned(last, {step.run.agent_id for step in rows})
+
+
+class Pruned(NamedTuple):
+    """The key of a batch's last step, None if it was the last batch; whose steps they were."""
+
+    last: int | None
+    agents: set[UUID]
 
 
 class Card(NamedTuple):
@@ -67,6 +104,8 @@ class Step(PreparedRow):
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
+    objects = StepQuerySet.as_manager()
+
     class Meta:
         ordering = ["pk"]
         constraints = [
@@ -85,6 +124,12 @@ class Step(PreparedRow):
     def edit_list(self) -> list[BlockEdit]:
         """The block edits its tool calls made."""
         return list(self.block_edits.all())
+
+    @property
+    def request_removed_after(self) -> float | None:
+        """The days after which its request was removed; None where it was not."""
+        days: float | None = self.request.get("removed_after")
+        return days
 
     @property
     def message(self) -> Message | None:

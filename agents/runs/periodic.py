@@ -13,11 +13,13 @@ from agents.models import Agent, Approval, Image, Schedule
 from agents.models.database_errors import unavailable
 from agents.models.searchable import make_all_terms
 
-from . import engine
+from . import engine, retention
 
 logger = logging.getLogger(__name__)
 EVERY_SECONDS = 5.0
+HOUR = 3600.0
 DAY = 24 * 3600.0
+FIRST_PRUNING = 60.0  # seconds after the start, which is busy enough
 
 
 def start(*slow: Callable[[], object]) -> None:
@@ -26,6 +28,7 @@ def start(*slow: Callable[[], object]) -> None:
     Each of the `slow` ones has a thread of its own, so that it keeps no other waiting.
     """
     threading.Thread(target=_keep_doing, name="periodic", daemon=True).start()
+    threading.Thread(target=_keep_pruning, name="pruning", daemon=True).start()
     for task in slow:
         threading.Thread(target=_keep_doing_one, args=[task], name="slow", daemon=True).start()
 
@@ -34,6 +37,13 @@ def _keep_doing_one(task: Callable[[], object]) -> None:
     while True:
         attempt(task)
         time.sleep(EVERY_SECONDS)
+
+
+def _keep_pruning() -> None:
+    while True:
+        time.sleep(FIRST_PRUNING)
+        attempt(retention.prune)
+        time.sleep(HOUR)
 
 
 def _keep_doing() -> None:

@@ -37,6 +37,12 @@ def markdown(text: str) -> SafeString:
 
 
 @register.filter
+def days(count: float) -> str:
+    """A number of days, in words."""
+    return "1 day" if count == 1 else f"{count:g} days"
+
+
+@register.filter
 def words(text: str) -> list[str]:
     """The words of a text, for a loop."""
     return text.split()

@@ -10,4 +10,5 @@ from .storage import *
 from .agents import *
 from .people import *
 from .application import *
+from .operations import *
 from .logs import *

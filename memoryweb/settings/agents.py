@@ -37,6 +37,7 @@ PROCRASTINATE_WORKER_DEFAULTS = {
     "fetch_job_polling_interval": 0.5,  # a notification that comes during a fetch is missed
     "update_heartbeat_interval": 5,
     "stalled_worker_timeout": 15,
+    "delete_jobs": "successful",  # what a run came to is in its row
 }
 
 # -- Limits a person -----------------------------------------------------------------------------

@@ -3,19 +3,43 @@
   const AWAY_SHOWN_AFTER = 2000;
   const ACK_EVERY = 100;
   const LOGGED_OUT = 4401;
-  let away = null, acking = null, socket = null;
+  const RESTARTS = 1012; // the server does; its pages come back one after the other
+  const SPREAD = 5000;
+  const RELOADED = "reloaded";
+  let away = null, acking = null, socket = null, usual = null;
   const chat = () => document.getElementById("chat");
   const loggedOut = () => document.getElementById("logged-out");
   const send = (body) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(body));
 
   document.addEventListener("htmx:after:ws:connection", (event) => {
-    socket = event.detail.connection.socket;
+    const { connection } = event.detail;
+    socket = connection.socket;
+    if (usual) connection.config = usual;
     const { agent, conversation, seq } = chat().dataset;
     send({ command: "follow", agent, conversation, after: Number(seq) });
   });
 
+  // The first try comes after any time up to SPREAD; those that follow wait longer, as always.
+  const spread = (connection) => {
+    usual ??= connection.config;
+    connection.config = { ...usual, reconnectDelay: usual.reconnectDelay + Math.round(Math.random() * SPREAD) };
+  };
+
+  // What was typed beside the composer, which keeps its own, would be lost.
+  const isTyped = (field) => field.id !== "message" && field.value !== field.defaultValue;
+  const reload = () => {
+    const again = Date.now() - Number(sessionStorage.getItem(RELOADED)) < 60000;
+    if (again || [...document.querySelectorAll("textarea, input[type=text]")].some(isTyped)) {
+      document.getElementById("outdated").hidden = false;
+      return;
+    }
+    sessionStorage.setItem(RELOADED, Date.now());
+    location.reload();
+  };
+
   // A log-in that has ended does not come back by trying again.
   document.addEventListener("htmx:ws:close", ({ detail }) => {
+    if (detail.code === RESTARTS) spread(detail.connection);
     if (detail.code === LOGGED_OUT) loggedOut().hidden = false;
     if (!loggedOut().hidden) return;
     away ??= setTimeout(() => { document.getElementById("connection").hidden = false; }, AWAY_SHOWN_AFTER);
@@ -34,6 +58,7 @@
   document.addEventListener("htmx:after:ws:message", (event) => {
     const { json } = event.detail.message;
     if (!json) return;
+    if (json.reload) reload();
     if (json.following) {
       clearTimeout(away);
       away = null;

@@ -36,6 +36,26 @@ async def test_following_gives_everything_after_an_event(agent: Agent, open_page
     assert await (await open_page(agent, after=4)).is_silent()
 
 
+async def test_a_page_that_the_log_cannot_bring_up_to_date_is_told_to_reload(
+    agent: Agent, open_page: Open
+) -> None:
+    for value in ("Name: Sarah", "Name: Charles", "Name: Bob"):
+        last = await in_thread(edit, agent, value)
+    await in_thread(prune_up_to, agent, 2)
+    assert await (await open_page(agent, after=2)).up_to(last) == [3, 4]
+    for after in (1, 100):  # older than the log; newer than a backup that was restored
+        page = await open_page()
+        await page.say(command="follow", agent=str(agent.pk), after=after)
+        assert await page.hear() == {"reload": True}
+        await in_thread(edit, agent, f"Name: {after}")
+        assert await page.is_silent()
+
+
+def prune_up_to(agent: Agent, seq: int) -> None:
+    Event.objects.filter(agent=agent, seq__lte=seq).delete()
+    Agent.objects.filter(pk=agent.pk).update(pruned_seq=seq)
+
+
 async def test_more_events_than_one_reading_of_the_log_come_in_order(
     agent: Agent, open_page: Open
 ) -> None:
