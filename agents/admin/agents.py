@@ -38,7 +38,10 @@ class AgentAdmin(AgentsAdmin):
         ("Core memory", {"fields": ["core_memory", "memory_class", "prompt_template"]}),
         ("Reflection", {"fields": ["reflect_every"]}),
         ("Limits", {"fields": ["max_steps", "context_window", "bytes_per_token"]}),
-        ("Context", {"fields": ["message_buffer_autoclear", "model_settings", "timezone"]}),
+        (
+            "Context",
+            {"fields": ["message_buffer_autoclear", "model_settings", "timezone", "hidden"]},
+        ),
         ("By scripts", {"fields": Agent.BY_SCRIPTS}),
         ("Records", {"fields": ["records", "message_count", "passage_count", "id"]}),
         ("When", {"fields": ["created_at", "updated_at", "deleted_at"]}),

@@ -45,6 +45,7 @@ class Line:
     is_error: bool = False
     stdout: str = ""
     model: str = ""
+    sender_id: str = ""
     status: str = Message.Status.COMPLETE
     internal: bool = False
     duration_ms: int | None = None
@@ -171,6 +172,7 @@ class Reader:
             return
         line = Line(message.get("id", str), role, self.at, said.text, said.reasoning)
         line.model = message.text("model")[:200]
+        line.sender_id = message.text("sender_id")[:200]
         if role == "assistant":
             line.calls = said.calls
             if said.calls and self.thinks:

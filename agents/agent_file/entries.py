@@ -207,6 +207,7 @@ def entry_of(message: Message, model: str | None) -> dict[str, Any]:
     """A message of the person, the model or a tool."""
     key, content = f"message-{message.number}", texts(message.content, message.reasoning)
     entry = message_entry(key, message.role, content, message.created_at, model)
+    entry["sender_id"] = message.sender_id or None
     if message.tool_calls:
         entry["tool_calls"] = [
             {

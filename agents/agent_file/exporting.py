@@ -40,7 +40,7 @@ from .pieces import pieces, plain
 IN_THE_FORMAT: dict[type[Model], set[str]] = {
     Agent: {
         *("name", "system_prompt", "description", "metadata", "tool_rules"),
-        *("message_buffer_autoclear", "timezone"),
+        *("message_buffer_autoclear", "timezone", "hidden"),
     },
     Block: {"label", "description", "limit", "read_only", "name", "metadata"},
     Tool: {"tags", "return_char_limit", "default_requires_approval"},
@@ -129,6 +129,7 @@ class Export:
             "tool_exec_environment_variables": dict.fromkeys(agent.secrets, ""),
             "timezone": agent.timezone,
             "message_buffer_autoclear": agent.message_buffer_autoclear,
+            "hidden": agent.hidden,
             "id": "agent-0",
             "in_context_message_ids": self.history.in_context(),
             "messages": self.messages(),

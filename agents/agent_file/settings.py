@@ -62,6 +62,7 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
         "memory_class": "BasicBlockMemory",
         "timezone": zone_named(entry.text("timezone") or "UTC", notes),
         "message_buffer_autoclear": entry.get("message_buffer_autoclear", bool, False),
+        "hidden": entry.get("hidden", bool, False),
     }
     if own.given:
         return kept | own_settings(own.entry("settings"), notes)

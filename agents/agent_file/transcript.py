@@ -69,6 +69,7 @@ class Transcript:
             number=number,
             role=line.role,
             status=line.status,
+            sender_id=line.sender_id,
             content=line.content,
             reasoning=line.reasoning,
             tool_calls=line.calls,

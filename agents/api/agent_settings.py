@@ -25,6 +25,7 @@ def settings_of(data: AgentSettings) -> dict[str, Any]:
         "context_window": data.context_window_limit or config.context_window,
         "metadata": data.metadata,
         "timezone": data.timezone,
+        "hidden": data.hidden,
         "compaction_settings": compaction_of(data),
         "message_buffer_autoclear": data.message_buffer_autoclear,
         "model_settings": settings_from(data.llm_config, data, data.model_settings) or None,

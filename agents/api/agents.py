@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,11 +20,12 @@ from agents.tools.attaching import lock_tools_of
 
 from . import ids, lookups
 from .agent_details import AgentDetails, agent_state, details
+from .agent_parts import Included, Partial, with_only
 from .agent_settings import merged, reflecting, settings_of
 from .agent_types import STARTS, base_rules, base_tools, prompt_for
 from .auth import READ, WRITE
 from .blocks import attach, hold_only, new_block
-from .built_in_tools import built_in_tools
+from .built_in_tools import MULTI_AGENT, built_in_tools
 from .content import text_of
 from .cursors import Page, page_of
 from .errors import invalid
@@ -43,7 +45,7 @@ FIRST = ["Amber", "Brisk", "Calm", "Clever", "Gentle", "Keen", "Lucid", "Patient
 SECOND = ["Badger", "Finch", "Heron", "Lynx", "Marten", "Otter", "Plover", "Robin", "Stoat", "Wren"]
 
 
-class AgentFilters(Page):
+class AgentFilters(Page, Included):
     """Which agents to list."""
 
     name: Short | None = None
@@ -53,6 +55,7 @@ class AgentFilters(Page):
     identity_id: Short | None = None
     identifier_keys: Many | None = None
     last_stop_reason: Short | None = None
+    show_hidden_agents: bool = False
 
 
 @router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
@@ -65,14 +68,17 @@ def create(request: HttpRequest, data: NewAgent) -> AgentState:
 
 
 @router.get("/agents/", auth=READ, response=list[AgentState], operation_id="list_agents")
-def index(request: HttpRequest, filters: Query[AgentFilters]) -> list[AgentDetails]:
-    """Agents, the newest first."""
+def index(request: HttpRequest, filters: Query[AgentFilters]) -> Sequence[Partial | AgentDetails]:
+    """Agents, the newest first; hidden ones only where they are asked for."""
     agents = filtered(request, filters)
-    return details(page_of(agents, filters, lambda text: ids.uuid_of("agent", text)))
+    found = details(page_of(agents, filters, lambda text: ids.uuid_of("agent", text)))
+    return with_only(found, filters)
 
 
 def filtered(request: HttpRequest, filters: AgentFilters) -> QuerySet[Agent]:
     agents = Agent.objects.visible_to(lookups.person(request))
+    if not filters.show_hidden_agents:
+        agents = agents.listed()
     if filters.name is not None:
         agents = agents.filter(name=filters.name)
     if filters.query_text:
@@ -97,23 +103,27 @@ def filtered(request: HttpRequest, filters: AgentFilters) -> QuerySet[Agent]:
     response=list[AgentState],
     operation_id="list_agents_of_block",
 )
-def of_block(request: HttpRequest, block_id: str, page: Query[Page]) -> list[AgentDetails]:
+def of_block(
+    request: HttpRequest, block_id: str, page: Query[Page], shown: Query[Included]
+) -> Sequence[Partial | AgentDetails]:
     """The agents that hold a block."""
     agents = Agent.objects.visible_to(lookups.person(request))
     agents = agents.filter(attachments__block=lookups.block(request, block_id))
-    return details(page_of(agents, page, lambda text: ids.uuid_of("agent", text)))
+    found = details(page_of(agents, page, lambda text: ids.uuid_of("agent", text)))
+    return with_only(found, shown)
 
 
 @router.get("/agents/count", auth=READ, response=int, operation_id="count_agents")
-def count(request: HttpRequest) -> int:
-    """How many agents there are."""
-    return Agent.objects.visible_to(lookups.person(request)).count()
+def count(request: HttpRequest, show_hidden_agents: Query[bool] = False) -> int:
+    """How many agents there are; hidden ones only where they are asked for."""
+    agents = Agent.objects.visible_to(lookups.person(request))
+    return (agents if show_hidden_agents else agents.listed()).count()
 
 
 @router.get("/agents/{agent_id}", auth=READ, response=AgentState, operation_id="retrieve_agent")
-def retrieve(request: HttpRequest, agent_id: str) -> AgentState:
+def retrieve(request: HttpRequest, agent_id: str, shown: Query[Included]) -> Partial | AgentDetails:
     """An agent."""
-    return agent_state(lookups.agent(request, agent_id))
+    return with_only(details([lookups.agent(request, agent_id)]), shown)[0]
 
 
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
@@ -167,6 +177,8 @@ def make(request: HttpRequest, data: NewAgent) -> Agent:
     kind, rules_wanted = data.agent_type, data.include_base_tool_rules
     base = base_tools(kind, reflects=bool(data.enable_sleeptime))
     names = [*(base if data.include_base_tools else []), *(data.tools or [])]
+    if data.include_multi_agent_tools:
+        names += [name for name, tool in built_in_tools().items() if tool.tool_type == MULTI_AGENT]
     tools = named_tools(request, names, data.tool_ids or [])
     settings = {"system_prompt": prompt_for(kind, tools)} | settings_of(data)
     settings |= {"agent_type": kind or "", **reflecting(data, None)}

@@ -23,6 +23,9 @@ BASE_TOOLS = [
 ]
 
 
+MULTI_AGENT = "letta_multi_agent_core"  # the family of the tools with which agents talk
+
+
 @cache
 def built_in_tools() -> dict[str, ToolState]:
     """The shared tools and the methods of memory classes, by name. The states are shared too."""

@@ -53,6 +53,9 @@ ONE = "/conversations/{conversation_id}"
 STREAM: dict[str, Any] = {"responses": {200: {"content": {"text/event-stream": {"schema": {}}}}}}
 
 
+NO_FIELDS = {"model_settings", "archived", "isolated_block_labels"}
+
+
 class ConversationFilters(Page):
     """Which conversations to list, and in which order."""
 
@@ -99,7 +102,7 @@ def create(
 def settings_of(data: NewConversation | ConversationChange, before: Json) -> dict[str, object]:
     """The fields of a conversation that a request sets, and the model settings it had `before`."""
     names = {"summary": "title", "context_window_limit": "context_window"}
-    sent = data.model_dump(exclude_unset=True, exclude={"model_settings", "archived"})
+    sent = data.model_dump(exclude_unset=True, exclude=NO_FIELDS)
     fields = {names.get(name, name): value for name, value in sent.items()}
     if data.model_settings is not None:
         fields["model_settings"] = merged(before, settings_from(data.model_settings))

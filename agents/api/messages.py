@@ -85,6 +85,7 @@ def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> Ht
 @router.post(f"{AGENT}/messages/async", auth=CHAT, response=RunState, operation_id="send_async")
 def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
     """Send messages without waiting; the answer is the run, which can be read later."""
+    data.background = True
     return start_run(request, lookups.agent(request, agent_id).first_conversation, data)[0]
 
 

@@ -153,7 +153,7 @@ def head(row: Message, kind: str, part: int = WHOLE) -> ApiMessage:
         "message_type": kind,
         "name": None,
         "otid": message_id.removeprefix("message-"),
-        "sender_id": None,
+        "sender_id": row.sender_id or None,
         "step_id": ids.numbered("step", row.step_id) if row.step_id else None,
         "run_id": ids.numbered("run", row.run_id) if row.run_id else None,
         "is_err": row.is_error or None,

@@ -38,6 +38,7 @@ class RunFilters(Page):
     statuses: Many | None = None
     stop_reason: Short | None = None
     active: bool = False
+    background: bool | None = None
 
 
 @router.get("/runs/", auth=READ, response=list[RunState], operation_id="list_runs")
@@ -49,6 +50,8 @@ def index(request: HttpRequest, filters: Query[RunFilters]) -> list[Run]:
         runs = runs.filter(agent__in=[ids.uuid_of("agent", each) for each in named])
     if filters.conversation_id:
         runs = runs.filter(conversation=ids.uuid_of("conv", filters.conversation_id))
+    if filters.background is not None:
+        runs = runs.filter(background=filters.background)
     if filters.active:
         runs = runs.filter(status__in=[Run.Status.RUNNING, Run.Status.QUEUED])
     if filters.statuses is not None:

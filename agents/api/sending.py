@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
@@ -11,6 +12,7 @@ from django.http import HttpRequest
 
 from agents.llm.choices import check_choice
 from agents.models import Agent, Conversation, Run
+from agents.models.message import storable
 from agents.tools import ENDING
 
 from .content import checked_text, text_of
@@ -47,7 +49,9 @@ def start_run(
     tools = brought_tools(agent, data)
     overrides = overridden(data)
     messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
-    more = [each for each in (tools, data.callback_url) if each]
+    senders = [storable(each.sender_id or "") for each in sent]
+    more: list[Any] = [each for each in (tools, data.callback_url) if each]
+    more += [senders] if any(senders) else []
     said = [messages, data.max_steps, *more, *sorted(overrides.items())]
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
@@ -58,7 +62,12 @@ def start_run(
         messages[-1][1],
         key or f"api:{uuid4()}",
         role=messages[-1][0],
-        before=[{"role": role, "content": content} for role, content in messages[:-1]],
+        sender_id=senders[-1],
+        before=[
+            {"role": role, "content": content, "sender_id": sender}
+            for (role, content), sender in zip(messages[:-1], senders, strict=False)
+        ],
+        background=data.background,
         most_steps=data.max_steps,
         request_sha256=digest,
         client_tools=tools,

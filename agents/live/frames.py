@@ -24,7 +24,7 @@ class NothingToShow(Exception):
 
 
 def render_list(user: User, agent_id: UUID | None, conversation_id: UUID | None) -> str:
-    agents = Agent.objects.visible_to(user).with_activity()
+    agents = Agent.objects.visible_to(user).listed().with_activity()
     shown = {"shown_id": agent_id, "shown_conversation": conversation_id}
     return drawn("agents/events/_agents.html", agents=agents, **shown)
 

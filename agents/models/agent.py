@@ -94,7 +94,7 @@ class Agent(AgentOptions, PreparedRow):
     IN_FORMS = (
         *("name", "model", "system_prompt", "tools", "tool_rules", "prompt_template"),
         *("reflect_every", "max_steps", "context_window", "message_buffer_autoclear"),
-        *("model_settings", "timezone"),
+        *("model_settings", "timezone", "hidden"),
     )
     BY_SCRIPTS = ("description", "metadata", "agent_type", "embedding", "compaction_settings")
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)

@@ -80,5 +80,9 @@ class AgentOptions(WithSecrets):
         help_text="Once a message is answered it leaves the context; it can still be searched.",
     )
 
+    hidden = models.BooleanField(
+        default=False, help_text="Not shown in lists of agents; see Deleted agents."
+    )
+
     class Meta:
         abstract = True

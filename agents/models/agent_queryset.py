@@ -26,6 +26,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         """The agents a person may see: their own, unless deleted."""
         return self.filter(owner_id=user.pk, deleted_at=None)
 
+    def listed(self) -> Self:
+        """Those that lists show: not those that a script or a person hid."""
+        return self.filter(hidden=False)
+
     def trashed_by(self, user: User | AnonymousUser) -> Self:
         """A person's deleted agents that can still be brought back."""
         return self.filter(owner_id=user.pk, deleted_at__gt=timezone.now() - KEPT_AFTER_DELETE)

@@ -31,11 +31,11 @@ class LimitReached(Exception):
 
 
 def check_queue(waiting: int) -> None:
-    """LimitReached where an agent's queue, of so many messages, takes no more."""
+    """LimitReached where a conversation's queue, of so many messages, takes no more."""
     if waiting >= settings.QUEUE_LIMIT:
         raise LimitReached(
-            f"{waiting} messages already wait for this agent, and no more may. Send more when some"
-            " are answered, or remove some from the queue.",
+            f"{waiting} messages already wait in this conversation, and no more may. Send more when"
+            " some are answered, or remove some from the queue.",
             seconds=10,
         )
 

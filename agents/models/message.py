@@ -111,6 +111,9 @@ class Message(PreparedRow, Searchable):
     number = models.BigIntegerField()
     role = models.CharField(max_length=10, choices=Role)
     status = models.CharField(max_length=10, choices=Status, default=Status.COMPLETE)
+    sender_id = models.CharField(
+        max_length=200, blank=True, help_text="Who sent it, in a script's own words."
+    )
     content = models.TextField(blank=True)
     images = models.JSONField(
         default=list, blank=True, editable=False, help_text="In order; see `Image.part`."

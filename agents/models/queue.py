@@ -130,7 +130,8 @@ class Queue(PreparedRow):
         """The messages a run begins with: what a script put ahead, then its text."""
         if run.kind == Run.Kind.COMPACTION:
             return []
-        given = [*run.before, {"role": run.role, "content": run.text, "images": run.images}]
+        own = {"role": run.role, "content": run.text, "images": run.images}
+        given = [*run.before, own | {"sender_id": run.sender_id}]
         of = {"agent": self.agent, "conversation": self, "run": run}
         return [Message(**of, internal=run.internal_id is not None, **each) for each in given]
 

@@ -46,6 +46,16 @@ class ScriptRequest(models.Model):
         default=dict, editable=False, help_text="How a script wants its messages shown."
     )
 
+    sender_id = models.CharField(
+        max_length=200,
+        blank=True,
+        editable=False,
+        help_text="Who sent it, in a script's own words.",
+    )
+    background = models.BooleanField(
+        default=False, editable=False, help_text="Its script waits for no answer, as it said."
+    )
+
     callback_url = models.TextField(
         blank=True, editable=False, help_text="Where its end is told, by a POST."
     )

@@ -111,9 +111,11 @@ def delete(request: Request, agent_id: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def deleted(request: Request) -> HttpResponse:
-    """Deleted agents that can still be brought back."""
+    """Deleted agents that can still be brought back, and those that lists do not show."""
     trashed = Agent.objects.trashed_by(request.user).order_by("-deleted_at")
-    return render(request, "agents/deleted.html", {"deleted_agents": trashed})
+    hidden = Agent.objects.visible_to(request.user).filter(hidden=True)
+    context = {"deleted_agents": trashed, "hidden_agents": hidden}
+    return render(request, "agents/deleted.html", context)
 
 
 @login_required

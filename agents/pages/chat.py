@@ -27,7 +27,7 @@ MOST_RUNS = 200  # on a page that was asked for an old step
 @require_GET
 def home(request: Request) -> HttpResponse:
     """The newest agent, or the way to make one."""
-    agent = Agent.objects.visible_to(request.user).order_by("-updated_at").first()
+    agent = Agent.objects.visible_to(request.user).listed().order_by("-updated_at").first()
     return redirect("agent", agent.pk) if agent else redirect("agent_new")
 
 

@@ -23,4 +23,4 @@ def app(request: HttpRequest) -> dict[str, Any]:
 
 
 def sidebar(request: HttpRequest) -> QuerySet[Agent]:
-    return Agent.objects.visible_to(request.user).with_activity()
+    return Agent.objects.visible_to(request.user).listed().with_activity()

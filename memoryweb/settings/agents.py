@@ -43,7 +43,7 @@ PROCRASTINATE_WORKER_DEFAULTS = {
 # -- Limits a person -----------------------------------------------------------------------------
 
 TITLE_MODEL = env.str("MEMORYWEB_TITLE_MODEL", default="")  # gives conversations their titles
-QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait for one agent
+QUEUE_LIMIT = env.int("MEMORYWEB_QUEUE_LIMIT", default=50)  # messages that wait in a conversation
 AGENTS_LIMIT = env.int("MEMORYWEB_AGENTS_LIMIT", default=1_000)  # with accounts
 CONVERSATIONS_LIMIT = env.int("MEMORYWEB_CONVERSATIONS_LIMIT", default=1_000)  # of one agent
 SCHEDULES_LIMIT = env.int("MEMORYWEB_SCHEDULES_LIMIT", default=100)  # of one agent

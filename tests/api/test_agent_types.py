@@ -56,6 +56,9 @@ def test_each_type_begins_with_its_tools_and_rules(api: Api, agent_type: str) ->
 def test_a_script_may_do_without_base_tools_and_rules(api: Api, agent_type: str | None) -> None:
     plain = made(api, agent_type, include_base_tools=False, tools=["send_message"])
     assert [tool["name"] for tool in plain["tools"]] == ["send_message"]
+    talking = made(api, agent_type, include_base_tools=False, include_multi_agent_tools=True)
+    assert {tool["tool_type"] for tool in talking["tools"]} == {"letta_multi_agent_core"}
+    assert len(talking["tools"]) == 3
     without = made(api, agent_type, include_base_tool_rules=False)
     assert without["tool_rules"] == []
 

@@ -268,17 +268,22 @@ def notes(api: Api) -> str:
 
 def test_fields_without_effect_and_unknown_ones_are_named_apart(api: Api) -> None:
     blocks = [{"label": "human", "hiden": True}]
-    given = {"hidden": True, "project_id": "p", "a_field_of_tomorrow": 1, "memory_blocks": blocks}
+    given = {
+        "max_files_open": 3,
+        "project_id": "p",
+        "a_field_of_tomorrow": 1,
+        "memory_blocks": blocks,
+    }
     api.post("/agents/", given)
     assert notes(api) == (
-        "No effect: hidden, project_id. Unknown: a_field_of_tomorrow, memory_blocks.hiden."
+        "No effect: max_files_open, project_id. Unknown: a_field_of_tomorrow, memory_blocks.hiden."
     )
-    api.post("/agents/", {"name": "Sam", "hidden": False, "project_id": None})
+    api.post("/agents/", {"name": "Sam", "max_files_open": None, "project_id": None})
     assert notes(api) == "", "nothing was asked for"
 
 
 def test_a_field_that_would_change_something_is_refused_by_name(api: Api) -> None:
-    for field in ("from_template", "folder_ids", "include_multi_agent_tools"):
+    for field in ("from_template", "folder_ids", "include_default_source"):
         (wrong,) = api.post("/agents/", {field: ["x"]}, expect=422)["detail"]
         assert wrong["loc"] == ["body", field]
         assert "here" in wrong["msg"]
@@ -330,5 +335,5 @@ def shapes(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 def test_the_document_says_which_fields_have_no_effect_or_are_refused(api: Api) -> None:
     shown = api.get("/openapi.json")["components"]["schemas"]["NewAgent"]["properties"]
-    assert "Has no effect: no agent is hidden." in shown["hidden"]["description"]
+    assert "Has no effect: agents open no files." in shown["max_files_open"]["description"]
     assert "Is refused: there are no templates here." in shown["from_template"]["description"]

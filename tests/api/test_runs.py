@@ -43,7 +43,7 @@ def test_a_full_queue_is_told_with_how_long_to_wait(
     for key in ("one", "two", "three"):
         api.post(f"{path}/messages/async", {"input": "Hi"}, idempotency_key=key)
     told = api.post(f"{path}/messages/async", {"input": "Hi"}, expect=429)["detail"]
-    assert "2 messages already wait for this agent" in told
+    assert "2 messages already wait in this conversation" in told
     assert int(api.last.headers["Retry-After"]) > 0
     api.post(f"{path}/messages/async", {"input": "Hi"}, idempotency_key="three")  # it has that
     assert Run.objects.count() == 3

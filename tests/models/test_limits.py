@@ -15,7 +15,7 @@ from pytest_django import Settings
 from agents.agent_file import export_agent, import_agent
 from agents.ledger.fork import fork
 from agents.memory.classes import ChatMemory
-from agents.models import Agent, LimitReached, Run, Step
+from agents.models import Agent, Conversation, LimitReached, Run, Step
 from agents.models.limits import check_requests
 from agents.runs.reflection import reflect, reflect_if_due
 from agents.tools.custom import sandbox
@@ -41,8 +41,16 @@ def full(agent: Agent, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> A
     return agent
 
 
-def test_an_agents_queue_takes_so_many_messages_and_no_more(full: Agent) -> None:
-    with pytest.raises(LimitReached, match="2 messages already wait for this agent"):
+def test_each_conversation_has_a_queue_of_its_own(full: Agent) -> None:
+    other = Conversation.create(full)
+    for key in ("a", "b", "c"):
+        other.send("Hello", key)
+    with pytest.raises(LimitReached):
+        other.send("Hello", "d")
+
+
+def test_a_queue_takes_so_many_messages_and_no_more(full: Agent) -> None:
+    with pytest.raises(LimitReached, match="2 messages already wait in this conversation"):
         full.send("Hello", "third")
     assert full.send("Hello", "second").status == Run.Status.QUEUED  # it has that one
     Run.objects.get(key="first").withdraw()
@@ -54,7 +62,7 @@ def test_a_page_is_told_that_the_queue_is_full(full: Agent, web: Client) -> None
     page = web.post(send, {"text": "Hello", "key": "third"})
     assert page.status_code == 429
     assert int(page.headers["Retry-After"]) > 0
-    assert "2 messages already wait for this agent" in page.content.decode()
+    assert "2 messages already wait in this conversation" in page.content.decode()
     fragment = web.post(send, {"text": "Hello", "key": "third"}, headers={"hx-request": "true"})
     assert fragment.status_code == 429
     assert fragment.content.decode().startswith("<hx-partial")

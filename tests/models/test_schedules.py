@@ -177,7 +177,9 @@ def test_a_full_queue_is_tried_again_for_an_hour(agent: Agent, settings: Setting
     given_up = once(agent)
     assert fire(minutes(60)) == 0
     assert stored(given_up).next_at is None
-    assert stored(given_up).error.startswith("Not sent: 1 messages already wait for this agent")
+    assert stored(given_up).error.startswith(
+        "Not sent: 1 messages already wait in this conversation"
+    )
 
 
 def test_a_message_that_still_waits_is_not_sent_once_more(agent: Agent) -> None:

@@ -37,6 +37,7 @@ AGENT: dict[str, Any] = {
     "context_window": 9000,
     "message_buffer_autoclear": True,
     "timezone": "Europe/Riga",
+    "hidden": True,
     "compaction_settings": {"mode": "all", "clip_chars": 900},
     "model_settings": {"temperature": 0.5, "max_output_tokens": 900, "reasoning_effort": "low"},
     "memory_class": "BasicBlockMemory",

@@ -33,6 +33,16 @@ ACTS = {
     r"GET \S+ (limit|after|before|order|ascending)": LISTED,
     r"GET /agents/ (name|query_text|tags|match_all_tags)": FOUND,
     r"GET /agents/ last_stop_reason": RUNS,
+    r"GET (/agents/|/agents/\{id\}|/blocks/\{id\}/agents) include(_relationships)?": (
+        "tests.api.test_hidden::test_an_agent_is_shown_with_the_parts_that_are_asked_for"
+    ),
+    r"POST /agents/ include_multi_agent_tools": TYPED,
+    r"POST \S+/messages(/\w+)? messages\.sender_id": (
+        "tests.api.test_hidden::test_who_sent_a_message_is_kept_and_returned"
+    ),
+    r"GET /runs/ background": (
+        "tests.api.test_hidden::test_a_run_says_whether_its_script_waits_for_it"
+    ),
     r"GET /conversations/ (agent_id|archive_status|order_by|summary_search)": TALKS,
     r"(GET|POST) /conversations/\{id\}/messages agent_id": DEFAULT,
     r"GET \S+ conversation_id": DEFAULT,

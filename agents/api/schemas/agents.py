@@ -54,7 +54,6 @@ class OfLetta(BaseModel):
     template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
     base_template_id: Annotated[Any, Unused(NO_TEMPLATES)] = None
     project_id: Annotated[Any, Unused(NO_PROJECTS)] = None
-    hidden: Annotated[Any, Unused("no agent is hidden")] = None
     max_files_open: Annotated[Any, Unused("agents open no files")] = None
     per_file_view_window_char_limit: Annotated[Any, Unused("agents open no files")] = None
     source_ids: Annotated[Any, Refused(NO_FILES)] = None
@@ -96,6 +95,7 @@ class AgentSettings(OfLetta, OlderSettings):
     model_settings: ModelSettings | None = None
     compaction_settings: CompactionSettings | None = None
     timezone: Short | None = None
+    hidden: bool | None = None
     enable_sleeptime: bool | None = None
     secrets: Secrets | None = None
     tool_exec_environment_variables: Secrets | None = None
@@ -117,9 +117,7 @@ class NewAgent(AgentSettings):
     enable_reasoner: Annotated[Any, Unused(BY_EFFORT)] = None
     max_reasoning_tokens: Annotated[Any, Unused(BY_EFFORT)] = None
     include_default_source: Annotated[Any, Refused(NO_FILES)] = None
-    include_multi_agent_tools: Annotated[Any, Refused("there are no tools between agents here")] = (
-        None
-    )
+    include_multi_agent_tools: bool | None = None
     memory_blocks: Annotated[list[NewBlock], Field(max_length=50)] | None = None
     tools: Ids | None = None
     include_base_tools: bool = True
@@ -166,6 +164,7 @@ class AgentState(State):
     context_window_limit: int | None = Field(validation_alias="context_window")
     compaction_settings: Json
     timezone: str = "UTC"
+    hidden: bool = False
     enable_sleeptime: bool = False
     last_run_completion: Moment | None = None
     last_stop_reason: MaybeText = None

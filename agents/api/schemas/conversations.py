@@ -66,6 +66,9 @@ class NewConversation(BaseModel):
     model: Short | None = None
     context_window_limit: Window | None = None
     hidden: bool = False
+    isolated_block_labels: Annotated[
+        list[Short] | None, Unused("an agent has one memory, which all its conversations share")
+    ] = None
     model_settings: ModelSettings | None = None
 
 

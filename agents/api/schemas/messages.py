@@ -86,7 +86,7 @@ class NewMessage(BaseModel):
     role: Literal["user", "system", "assistant"] = "user"
     content: Content = None
     otid: Short | None = None
-    sender_id: Annotated[Any, Unused(BY_TOKEN)] = None
+    sender_id: Short | None = None
     name: Annotated[Any, Unused(BY_TOKEN)] = None
     group_id: Annotated[Any, Unused("there are no groups of agents here")] = None
     batch_item_id: Annotated[Any, Unused("there are no batches here")] = None

@@ -61,7 +61,7 @@ class RunState(Schema):
     stop_reason: str | None
     created_at: Moment
     completed_at: Moment | None
-    background: bool | None = None
+    background: bool = False
     total_duration_ns: int | None = None
     metadata: Json = {}
     job_type: Literal["run"] = "run"
