@@ -1,4 +1,4 @@
-"""Daphne, with bounds on what a request may send, checked while it is on its way.
+"""Daphne, with bounds on what a request may send, checked while it is on its way, and a soft end.
 
 Daphne takes in a request to its end, into a temporary file, and only then calls the application; a
 client could fill the disk before it was told that nobody asked for so much. So requests are bounded
@@ -7,12 +7,14 @@ here, where their bytes arrive: by the length they announce, by what they send, 
 
 from __future__ import annotations
 
+import asyncio
 from io import BytesIO
 from time import monotonic
 from typing import Any
 
-from daphne import http_protocol
+from daphne import http_protocol, ws_protocol
 from daphne import server as daphne
+from twisted.internet import defer
 from twisted.internet import reactor as installed
 from twisted.protocols.policies import TimeoutMixin
 from twisted.web.http import HTTPChannel
@@ -22,6 +24,9 @@ from memoryweb.bodies import MEGABYTE, Refusal, most_of, seconds_for, too_large,
 reactor: Any = installed
 LARGE = MEGABYTE  # bodies beyond this share
 ROOM = 1024 * MEGABYTE  # on the disk, however many send at once
+RESTARTS = 1012  # tells a page that the server does: it comes back, at some moment of the next 5 s
+SENT_SECONDS = 0.1  # in which what was said last leaves for the network
+CANCEL_SECONDS = 2.0  # that what is cut off has to end
 LINGER = 5.0  # seconds for a refused client to stop sending and read why
 FULL = Refusal(
     503,
@@ -151,11 +156,62 @@ class Factory(http_protocol.HTTPFactory):  # type: ignore[misc]
         return channel
 
 
+class Socket(ws_protocol.WebSocketProtocol):  # type: ignore[misc]
+    """A socket that may be closed with any code that a server has."""
+
+    def serverClose(self, code: int | None = None) -> None:
+        """Close it. Autobahn's own `sendClose` refuses 1011 to 1013, which are a client's to hear,
+        not to say."""
+        if self.state == self.STATE_OPEN:
+            self.sendCloseFrame(code=code or 1000, isReply=False)
+
+
+class SocketFactory(ws_protocol.WebSocketFactory):  # type: ignore[misc]
+    """Makes such sockets."""
+
+    protocol = Socket
+
+
 class Server(daphne.Server):  # type: ignore[misc]
     """Daphne's server; `taken` are the bytes that large bodies have of the shared room."""
 
     taken = 0
 
+    def __init__(self, *args: Any, drain_seconds: float = 0.0, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.drain_seconds = drain_seconds
+        self.ports: list[Any] = []  # that it listens on
+
     def run(self) -> None:
-        daphne.HTTPFactory = Factory  # it has no other way to be given one
+        daphne.HTTPFactory = Factory  # it has no other way to be given them
+        daphne.WebSocketFactory = SocketFactory
         super().run()
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def listen_success(self, port: Any) -> None:
+        super().listen_success(port)
+        self.ports.append(port)
+
+    def kill_all_applications(self) -> Any:
+        """What Daphne calls when it is asked to end."""
+        return defer.Deferred.fromFuture(asyncio.ensure_future(self.drain()))
+
+    async def drain(self) -> None:
+        """Take no more connections, send the pages away, let requests end, and end what is left."""
+        for port in self.ports:
+            port.stopListening()
+        for protocol in list(self.connections):
+            if isinstance(protocol, Socket):
+                protocol.serverClose(RESTARTS)
+        for seconds in (self.drain_seconds, CANCEL_SECONDS):
+            if work := self.work():
+                _, left = await asyncio.wait(work, timeout=seconds)
+                for task in left:
+                    task.cancel()
+        await asyncio.sleep(SENT_SECONDS)
+
+    def work(self) -> list[asyncio.Future[None]]:
+        """What goes on for requests and sockets."""
+        works = [details.get("application_instance") for details in self.connections.values()]
+        return [work for work in works if work and not work.done()]

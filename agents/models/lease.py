@@ -9,6 +9,8 @@ from django.conf import settings
 from django.db import connection, models
 from django.utils import timezone
 
+from .leaving import RunHandedOn, is_overdue
+
 
 class RunLost(Exception):
     """Another worker has taken the run up, or it is gone: whoever held it lets go."""
@@ -76,10 +78,23 @@ class Leased(models.Model):
         self.activity = self.activity if activity is None else activity
 
     def renew_or_stop(self, activity: str | None = None) -> None:
-        """`renew`, and RunStopped if a person asked to stop."""
+        """`renew`, and RunStopped if a person asked to stop, RunHandedOn if this process ends."""
         self.renew(activity)
         if self.stop_requested:
             raise RunStopped
+        if is_overdue():
+            raise RunHandedOn
+
+    def release(self) -> None:
+        """Let go of the run, for another worker to acquire; that is no failed try."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE agents_run SET seen_at = NULL, tries = tries - 1"
+                " WHERE id = %s AND attempt = %s AND status = 'running'",
+                [self.pk, self.attempt],
+            )
+            if not cursor.rowcount:
+                raise RunLost
 
 
 def database_time(moment: datetime) -> Any:

@@ -161,6 +161,12 @@ class Run(Leased, ScriptRequest, RunContents):
                 self.resume()
             self.record(Event.of(Event.Kind.ACTIVITY, run=self))
 
+    @transaction.atomic
+    def hand_on(self) -> None:
+        """Let another worker go on with it at once. RunLost if one does already."""
+        self.release()
+        run_ready.send(Run, run=self)
+
     def pause(self, activity: str, after: Sequence[Event] = ()) -> None:
         """Let nobody work on it until its calls are decided on; where it is held (`renew`)."""
         self.status, self.activity, self.seen_at = self.Status.WAITING, activity, None

@@ -12,6 +12,7 @@ from agents.llm import Answer, ModelError
 from agents.models import Message, Run, Step
 from agents.models.event import forget_texts
 from agents.models.lease import RunLost
+from agents.models.leaving import is_leaving
 
 from .tool_calls import Return, answer_call
 from .turn import was_asked
@@ -79,7 +80,7 @@ def wait_or_fail(work: Work, error: ModelError, failures: int) -> None:
         seconds = RETRY_SECONDS * 2 ** (failures - 1)
     run.announce(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
     until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
+    while (left := until - time.monotonic()) > 0 and not is_leaving():
         time.sleep(min(LOOK_SECONDS, left))
         run.renew_or_stop()
 
@@ -101,6 +102,15 @@ def stop(work: Work) -> None:
             run.end(Reason.CANCELLED)
     except RunLost:
         logger.info("Run %s was stopped elsewhere.", run.pk)
+
+
+def hand_on(run: Run) -> None:
+    """Leave a run to another worker, as this one was asked to end."""
+    try:
+        run.hand_on()
+        logger.info("Run %s was handed on, as this worker ends.", run.pk)
+    except RunLost:
+        logger.info("Run %s goes on elsewhere.", run.pk)
 
 
 def fail(work: Work, error: str, refusal: ModelError | None = None) -> None:

@@ -21,9 +21,10 @@ from agents.memory.titles import title_by_model
 from agents.models import Approval, Event, Message, Run, Step
 from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
+from agents.models.leaving import RunHandedOn, is_leaving
 from agents.models.message import DraftText
 
-from .failures import fail, keep_partial, recover_interrupted, settle, stop, wait_or_fail
+from .failures import fail, hand_on, keep_partial, recover_interrupted, settle, stop, wait_or_fail
 from .tool_calls import call_tools, open_questions
 from .turn import end_turn
 from .work import Work
@@ -60,6 +61,9 @@ def run_agent(run_id: int) -> None:
         stop(work)
     except ModelError as error:
         fail(work, str(error))
+    except RunHandedOn:
+        hand_on(run)
+        return
     except RunLost:
         logger.info("Run %s is executed elsewhere, or was deleted.", run_id)
     except Exception as error:
@@ -77,6 +81,8 @@ def take_steps(work: Work) -> None:
     """One step after another until the run ends or waits."""
     step, failures = recover_interrupted(work, "Interrupted while the model was answering."), 0
     while work.run.status == Run.Status.RUNNING:
+        if is_leaving():
+            raise RunHandedOn
         try:
             step = step or take_step(work)
             call_tools(work, step)
@@ -104,6 +110,10 @@ def take_step(work: Work) -> Step:
         complete(work, step, message, call.answer)
     except RunStopped:
         keep_partial(work, step, message, call.answer, Step.Status.STOPPED)
+        raise
+    except RunHandedOn:
+        words = "The server was restarted while the model was answering."
+        keep_partial(work, step, message, call.answer, Step.Status.FAILED, words)
         raise
     except ModelError as error:
         keep_partial(work, step, message, call.answer, Step.Status.FAILED, str(error))

@@ -18,6 +18,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from agents.models import Event, RequestText, Step
+from agents.models.leaving import is_leaving
 
 BATCH = 500  # rows
 PAUSE_SECONDS = 0.02  # after each batch; on SQLite nobody else writes during one
@@ -39,6 +40,8 @@ def prune() -> None:
         if not days:
             continue
         for _ in batches(timezone.now() - timedelta(days=days)):
+            if is_leaving():
+                return
             time.sleep(PAUSE_SECONDS)
 
 

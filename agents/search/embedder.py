@@ -21,6 +21,7 @@ from django.db.models import Max, Q
 from agents.llm import ModelError
 from agents.llm.embeddings import RefusedTexts, embed, embedding_model
 from agents.models import Agent, EmbeddingModel, Message, MessageVector, Passage, PassageVector
+from agents.models.leaving import is_leaving
 
 from . import pgvector
 from .scope import SEARCHED, Messages, Passages
@@ -89,10 +90,14 @@ class Embedder:
         for rows, vectors, text in KINDS:
             newest = rows.objects.aggregate(newest=Max("pk"))["newest"] or 0
             after, before = 0 if whole else newest - RECENT, newest + 1
-            while time.monotonic() < until and (batch := self.missing(rows, after, before)):
+            while (
+                time.monotonic() < until
+                and not is_leaving()
+                and (batch := self.missing(rows, after, before))
+            ):
                 embedded = self.embed(where[1], rows, vectors, batch, text)
                 done, before = done + len(embedded), min(embedded)
-        if time.monotonic() < until:
+        if time.monotonic() < until and not is_leaving():
             self.swept = began if whole else self.swept
         return done
 

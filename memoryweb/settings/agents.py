@@ -1,6 +1,7 @@
 """Agents: the models that answer, tools, runs, and what one person may have."""
 
 from .environment import env
+from .storage import WORKER_CONCURRENCY
 
 # -- The model that answers ----------------------------------------------------------------------
 
@@ -33,7 +34,7 @@ RUN_THREADS = env.int("MEMORYWEB_RUN_THREADS", default=32)
 APPROVAL_HOURS = env.float("MEMORYWEB_APPROVAL_HOURS", default=24.0)
 RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
 PROCRASTINATE_WORKER_DEFAULTS = {
-    "concurrency": env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16),
+    "concurrency": WORKER_CONCURRENCY,
     "fetch_job_polling_interval": 0.5,  # a notification that comes during a fetch is missed
     "update_heartbeat_interval": 5,
     "stalled_worker_timeout": 15,

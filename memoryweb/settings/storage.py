@@ -22,17 +22,20 @@ def _database() -> dict[str, Any]:
         }
     pool = {
         "min_size": 1,
-        "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=32),
+        "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=WORKER_CONCURRENCY + 2),
         "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
         "reconnect_timeout": 5.0,  # longer, it comes to try only every other minute
     }
+    named = env.db_url_config(DATABASE_URL)
     return {
-        **env.db_url_config(DATABASE_URL),
-        "OPTIONS": {"pool": pool},
+        **named,
+        "OPTIONS": {**named.get("OPTIONS", {}), "pool": pool},
         "CONN_HEALTH_CHECKS": True,  # else a restart of Postgres fails one request a connection
     }
 
 
+# Jobs that a worker does at once; each run holds a connection while it goes on.
+WORKER_CONCURRENCY = env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16)
 DATABASES = {"default": _database()}
 # Seconds that web and workers wait for `manage.py prepare`.
 PREPARE_WAIT = env.float("MEMORYWEB_PREPARE_WAIT", default=300.0)

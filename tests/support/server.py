@@ -123,6 +123,11 @@ class MemoryWeb:
             self._child.wait()
             self._child = None
 
+    def terminate(self) -> None:
+        """SIGTERM, as a supervisor sends it."""
+        assert self._child
+        self._child.send_signal(signal.SIGTERM)
+
     def interrupt(self, within: float = 15.0, by: signal.Signals = signal.SIGINT) -> int:
         """Ctrl-C, or another signal that asks it to end; the exit status once it has."""
         assert self._child

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
+import threading
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -20,17 +23,21 @@ if not settings.HOSTED:
 from procrastinate import App, cli, signals
 from procrastinate.contrib.django.management.commands import procrastinate
 
+from agents.models import leaving
 from agents.models.database_errors import unavailable
+from agents.operations import connections
 
 from ..prepared import wait_until_prepared
 
 logger = logging.getLogger(__name__)
+END_SECONDS = 18  # after the signal; a step in hand has some of them (agents/models/leaving.py)
 AGAIN_SECONDS = 1.0  # before a worker that lost the database looks for it
 
 
 class Command(procrastinate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         if options.get("func") is cli.worker_:
+            connections.announce("worker")
             wait_until_prepared()
             options["func"] = keep_working
         super().handle(*args, **options)
@@ -39,11 +46,24 @@ class Command(procrastinate.Command):
 async def keep_working(app: App, **options: Any) -> None:
     """Work until a signal says to stop; if the database is lost, continue when it is back."""
     stopped = asyncio.Event()
-    with signals.on_stop(stopped.set):
+
+    def stop() -> None:
+        leaving.leave()
+        threading.Thread(target=end_in_time, name="end", daemon=True).start()
+        stopped.set()
+
+    with signals.on_stop(stop):
         while not await work(app, stopped, options):
             logger.warning("This worker lost the database; it continues when that is back.")
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), AGAIN_SECONDS)
+
+
+def end_in_time() -> None:
+    """End a worker that does not come to its end; others go on with what it had."""
+    time.sleep(END_SECONDS)
+    logger.warning("This worker did not end within %s s; others go on.", END_SECONDS)
+    os._exit(0)
 
 
 async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> bool:

@@ -23,6 +23,7 @@ from agents.api import callbacks
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
+from agents.operations import connections
 from agents.runs import engine, periodic
 from agents.search import embedder
 
@@ -30,6 +31,7 @@ from ..prepared import lock_data, wait_until_prepared
 from ..tables import bring_up_to_date, checkpoint
 
 MOST_AT_ONCE = 1024  # connections that wait to be accepted
+DRAIN_SECONDS, DRAIN_SECONDS_ALONE = 8.0, 1.0  # that requests have to be answered at the end
 HANDSHAKE_SECONDS = 60  # until then a page that opens its socket waits, when all come at once
 
 
@@ -45,6 +47,7 @@ class Command(BaseCommand):
         check_address(host)
         lock = None if settings.HOSTED else lock_data()
         if settings.HOSTED:
+            connections.announce("web")
             wait_until_prepared()
         else:
             bring_up_to_date()
@@ -141,6 +144,7 @@ def serve(host: str, port: int) -> None:
         websocket_handshake_timeout=HANDSHAKE_SECONDS,
         websocket_connect_timeout=HANDSHAKE_SECONDS,
         application_close_timeout=2,
+        drain_seconds=DRAIN_SECONDS if settings.HOSTED else DRAIN_SECONDS_ALONE,
         request_buffer_size=64 * 1024,
         server_name="memoryweb",
     )
