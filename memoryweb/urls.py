@@ -6,7 +6,7 @@ from django.urls.resolvers import RoutePattern
 from django.views.generic import RedirectView
 
 from agents.admin import storage
-from agents.pages import tokens
+from agents.pages import sign_up, tokens
 
 
 class Later(URLResolver):
@@ -24,6 +24,13 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/storage/", admin.site.admin_view(storage.show), name="storage"),
     path("admin/", admin.site.urls),
+    path(
+        "accounts/first/<str:secret>/",
+        sign_up.SignUpByLink.as_view(kind="first"),
+        name="sign_up_first",
+    ),
+    path("accounts/invited/<str:secret>/", sign_up.SignUpByLink.as_view(), name="sign_up_invited"),
+    path("accounts/password/reset/", sign_up.reset_password, name="account_reset_password"),
     path("accounts/", include("allauth.account.urls")),
     path("", include("agents.urls")),
 ]

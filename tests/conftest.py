@@ -68,9 +68,17 @@ def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
         ACCOUNTS=False,
         SITE_URL="",
         TLS=False,
+        FIRST_IS_ADMINISTRATOR=True,
+        SIGNUP="open",
+        MAIL=True,
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],  # the quickest
         REQUESTS_LIMIT=1_000_000,  # the tests of all people are made by the same few
         WHITENOISE_AUTOREFRESH=True,  # else every test's Client reads through all static files
+        WHITENOISE_USE_FINDERS=True,
+        STORAGES={
+            "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+            "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+        },
     ):
         yield
 

@@ -3,9 +3,9 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 
-from . import agents, blocks, endpoints, passages, people, rows, tools
+from . import agents, blocks, endpoints, invitations, passages, people, rows, tools
 
-__all__ = ["agents", "blocks", "endpoints", "passages", "people", "rows", "tools"]
+__all__ = ["agents", "blocks", "endpoints", "invitations", "passages", "people", "rows", "tools"]
 
 admin.site.site_header = admin.site.site_title = "memoryweb"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

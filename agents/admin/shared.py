@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from agents.models import Agent, Block, BlockEdit, Passage, Tool
+from agents.models import Agent, Block, BlockEdit, Invitation, Passage, Tool
 
 if TYPE_CHECKING:
     AgentsAdmin = admin.ModelAdmin[Agent]
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     ToolsForm = forms.ModelForm[Tool]
     LedgerFormSet = forms.BaseInlineFormSet[BlockEdit, Block, forms.ModelForm[BlockEdit]]
     PeopleAdmin = UserAdmin[User]
+    InvitationsAdmin = admin.ModelAdmin[Invitation]
 else:
     AgentsAdmin = BlocksAdmin = PassagesAdmin = ToolsAdmin = RowsAdmin = admin.ModelAdmin
+    InvitationsAdmin = admin.ModelAdmin
     LedgerTable = admin.TabularInline
     BlocksForm = PassagesForm = ToolsForm = forms.ModelForm
     LedgerFormSet = forms.BaseInlineFormSet

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from agents.models.database_errors import database_problem
 from memoryweb.data_folder import LOCK
+from memoryweb.static_files import gather
 
 from .tables import bring_up_to_date
 
@@ -30,8 +30,7 @@ def prepare() -> None:
     """Migrate the tables and gather the static files; if several processes do, one at a time."""
     with postgres_lock() if settings.HOSTED else data_lock():
         bring_up_to_date()
-        if settings.STATIC_ROOT:
-            call_command("collectstatic", interactive=False, verbosity=0)
+        gather()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from .endpoint_facts import EndpointFacts
 from .event import Event
 from .identity import Identity
 from .image import Image
+from .invitation import Invitation
 from .limits import LimitReached
 from .message import Message, ToolCall
 from .passage import Passage
@@ -42,6 +43,7 @@ __all__ = [
     "Event",
     "Identity",
     "Image",
+    "Invitation",
     "LimitReached",
     "MemoryRefusal",
     "Message",

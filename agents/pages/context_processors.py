@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -17,6 +18,7 @@ def app(request: HttpRequest) -> dict[str, Any]:
     """`agents` is the list beside every page: read where a page shows it, and nowhere else."""
     return {
         "accounts": settings.ACCOUNTS,
+        "signup_is_open": SimpleLazyObject(lambda: get_adapter().is_open_for_signup(request)),
         "demo": default_endpoint().is_demo,
         "agents": SimpleLazyObject(lambda: sidebar(request)),
     }

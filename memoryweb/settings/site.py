@@ -14,15 +14,16 @@ LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
 _url = SiteUrl.parse(env.str("MEMORYWEB_URL", default=""))
 SITE_URL = _url.origin  # "" where none is set
+SITE_HOST = _url.host or "localhost"
 TLS = _url.scheme == "https"
-_public = bool(SITE_URL) and _url.host not in LOOPBACK_HOSTS
-ACCOUNTS = env.bool("MEMORYWEB_ACCOUNTS", default=_public)
-if _public and not ACCOUNTS:
+PUBLIC = SITE_HOST not in LOOPBACK_HOSTS  # reached from other machines, as far as is known
+ACCOUNTS = env.bool("MEMORYWEB_ACCOUNTS", default=PUBLIC)
+if PUBLIC and not ACCOUNTS:
     raise ImproperlyConfigured(
         f"Without accounts memoryweb serves this machine only, and MEMORYWEB_URL is {SITE_URL}."
         " Leave MEMORYWEB_ACCOUNTS unset, so that people log in, or leave MEMORYWEB_URL unset."
     )
-ALLOWED_HOSTS = [*([_url.host] if SITE_URL else []), *LOOPBACK_HOSTS]
+ALLOWED_HOSTS = [SITE_HOST, *LOOPBACK_HOSTS]
 CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
 
 SESSION_COOKIE_NAME = "memoryweb_session"

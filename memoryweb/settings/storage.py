@@ -1,5 +1,6 @@
 """Where things are kept: database, counters, static files."""
 
+from pathlib import Path
 from typing import Any
 
 from memoryweb.data_folder import DATABASE
@@ -63,5 +64,14 @@ if REDIS_URL:  # then all processes count together
     }
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
+# Where `manage.py serve` or `collectstatic` puts them, with hashes in their names, and compressed.
+STATIC_ROOT = Path(env.str("MEMORYWEB_STATIC", default="") or DATA / "static").expanduser()
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "memoryweb.static_files.HashedFiles"
+    },
+}

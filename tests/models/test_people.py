@@ -119,7 +119,7 @@ def test_the_one_owners_name_is_taken(name: str, alice: User) -> None:
 
 
 def test_a_closed_server_lets_the_first_in_and_nobody_after(db: None, settings: Any) -> None:
-    settings.SIGNUP_OPEN = False
+    settings.SIGNUP = "closed"
     _, response = sign_up("carol")
     assert response.status_code == 302
     stranger = Client()
@@ -131,7 +131,7 @@ def test_a_closed_server_lets_the_first_in_and_nobody_after(db: None, settings: 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_who_sign_up_at_once_on_a_closed_server_one_gets_in(settings: Any) -> None:
-    settings.SIGNUP_OPEN = False
+    settings.SIGNUP = "closed"
     start = threading.Barrier(8)
 
     def sign_up_with_the_others(number: int) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -13,9 +16,17 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.support.processes import free_port
-from tests.support.proxies import PASSED_ON, caddy, caddy_with_tls, nginx, nginx_with_tls
-from tests.support.server import MemoryWeb
-from tests.support.visitor import Visitor, code_of_the_end, say
+from tests.support.proxies import (
+    NAME,
+    PASSED_ON,
+    caddy,
+    caddy_with_tls,
+    named,
+    nginx,
+    nginx_with_tls,
+)
+from tests.support.server import ROOT, MemoryWeb
+from tests.support.visitor import PASSWORD, Visitor, code_of_the_end, say
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 WITH_TLS = pytest.mark.parametrize("proxy", [nginx_with_tls, caddy_with_tls])
@@ -62,45 +73,74 @@ def test_the_headers_of_real_proxies_are_those_that_other_tests_send(
     port = free_port()
     with HTTPServer(("127.0.0.1", 0), Echo) as echo:
         Thread(target=echo.serve_forever, daemon=True).start()
-        with proxy(tmp_path, echo.server_port, port) as trusted:
+        with named(), proxy(tmp_path, echo.server_port, port) as trusted:
             lies = {"X-Forwarded-For": "6.6.6.6", "X-Forwarded-Proto": "gopher"}
-            request = Request(f"https://localhost:{port}/", headers=lies)
+            request = Request(f"https://{NAME}:{port}/", headers=lies)
             with urlopen(request, context=trusted, timeout=20) as answer:
                 reached = json.load(answer)
         echo.shutdown()
-    assert reached["host"] == f"localhost:{port}"
+    assert reached["host"] == f"{NAME}:{port}"
     known = PASSED_ON[proxy.__name__.partition("_")[0]]
     of_proxies = {n: v for n, v in reached.items() if n == "via" or n.startswith("x-forwarded-")}
     assert {n: v.removesuffix(f":{port}") for n, v in of_proxies.items()} == known
 
 
 @pytest.fixture(params=[nginx_with_tls, caddy_with_tls], ids=["nginx", "caddy"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Visitor]:
-    """Somebody's browser, before a server of which nothing was said but its URL."""
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Visitor, MemoryWeb]]:
+    """Somebody's browser, before a server of which nothing was said but its address."""
     port = free_port()
-    url = f"https://localhost:{port}"
-    server = MemoryWeb(tmp_path / "data", MEMORYWEB_URL=url, MEMORYWEB_ACCOUNTS="1")
-    with server, request.param(tmp_path, server.port, port) as trusted:
-        yield Visitor(url, trusted)
+    url = f"https://{NAME}:{port}"
+    server = MemoryWeb(tmp_path / "data", MEMORYWEB_URL=url)
+    del server.environment["MEMORYWEB_ACCOUNTS"]
+    with named(), server, request.param(tmp_path, server.port, port) as trusted:
+        yield Visitor(url, trusted), server
 
 
-def test_behind_tls_cookies_are_this_hosts_alone_and_browsers_keep_to_tls(site: Visitor) -> None:
-    page = site.get("/accounts/signup/")
+def test_one_variable_is_enough_to_log_in_behind_tls(site: tuple[Visitor, MemoryWeb]) -> None:
+    carol, server = site
+    (link,) = re.findall(rf"{carol.url}(/\S+)", server.log.read_text())
+    page = carol.get(link)
     assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
-    assert (
-        page.headers["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
-    )
-    site.sign_up("alice")
-    assert {"__Host-memoryweb_session", "__Host-memoryweb_csrf"} <= set(site.cookies)
-    assert all(name.startswith("__Host-") for name in site.cookies)
-    for cookie in site.jar:
+    assert page.headers["Cache-Control"].endswith("no-store, must-revalidate, private")
+    form = {"username": "carol", "email": "", "password1": PASSWORD, "password2": PASSWORD}
+    assert "Log out" in carol.post(link, **form).said
+    carol.log_out()
+    carol.log_in("carol")
+    assert {"__Host-memoryweb_session", "__Host-memoryweb_csrf"} <= set(carol.cookies)
+    for cookie in carol.jar:
+        assert cookie.name.startswith("__Host-")
         assert (cookie.secure, cookie.path, cookie.domain_specified) == (True, "/", False)
-    api = site.get("/v1/agents/")
+    assert "Site administration" in carol.get("/admin/").said
+    api = carol.get("/v1/agents/")
     assert (api.status, api.said) == (200, "[]")
     assert api.headers["Strict-Transport-Security"] == "max-age=31536000"
-    with site.socket() as socket:
+    with carol.socket() as socket:
         say(socket, command="stop", agent="x")
         assert "There is no such agent" in str(socket.recv(timeout=20))
-        site.log_out()
+        carol.log_out()
         assert code_of_the_end(socket) == 4401
-    assert all(name.startswith("__Host-") for name in site.cookies)
+
+
+def test_behind_a_proxy_everybody_has_their_own_limit_and_files_are_kept_for_good(
+    site: tuple[Visitor, MemoryWeb],
+) -> None:
+    """The limit of log-ins holds for the admin as well, which has no page of its own for them."""
+    mallory, server = site
+    make = [sys.executable, "manage.py", "create_admin", "alice"]
+    subprocess.run(make, cwd=ROOT, env=server.environment, input=PASSWORD, text=True, check=True)
+    assert mallory.get("/admin/login/").url == f"{mallory.url}/accounts/login/?next=/admin/login/"
+    for number in range(11):
+        form = {"login": f"person{number}", "password": "wrong"}
+        page = mallory.post("/accounts/login/?next=/admin/login/", **form)
+    assert "Too many failed login attempts" in page.said
+    # nginx adds to what a client says, so that what counts is who really asks
+    mallory.headers = {"X-Forwarded-For": "203.0.113.7"}
+    again = mallory.post("/accounts/login/", login="alice", password=PASSWORD)
+    assert "Too many failed login attempts" in again.said
+    files = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.said)
+    assert files
+    for path in files:
+        mallory.headers = {"Accept-Encoding": "gzip"}
+        file = mallory.get_bytes(path)
+        assert "immutable" in file.headers["Cache-Control"], path
+        assert file.headers["Content-Encoding"] == "gzip", path

@@ -10,19 +10,21 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.processes import free_port
 from tests.support.server import eventually
 
+NAME = "memory.example.org"  # of the site; `named` has it lead to this machine
 # What reaches a server behind these with TLS, from a browser on this machine that itself sent
 # X-Forwarded-For: 6.6.6.6 and X-Forwarded-Proto: gopher; tests/slow/test_proxies.py looks.
 PASSED_ON = {
     "nginx": {"x-forwarded-for": "6.6.6.6, 127.0.0.1", "x-forwarded-proto": "https"},
     "caddy": {
         "x-forwarded-for": "127.0.0.1",
-        "x-forwarded-host": "localhost",
+        "x-forwarded-host": "memory.example.org",
         "x-forwarded-proto": "https",
     },
 }
@@ -85,7 +87,7 @@ def caddy_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLCo
     """A Caddy that ends TLS at a port; trust in its certificate."""
     key, cert, trusted = certificate(folder)
     site = f"tls {cert} {key}\nreverse_proxy 127.0.0.1:{upstream}\n"
-    with running_caddy(folder, port, f"https://localhost:{port} {{\n{site}}}\n"):
+    with running_caddy(folder, port, f"https://{NAME}:{port} {{\n{site}}}\n"):
         yield trusted
 
 
@@ -121,11 +123,24 @@ def answers(port: int) -> bool:
     return False
 
 
+@contextmanager
+def named() -> Iterator[None]:
+    """The name of the site leads to this machine, as far as this process is concerned."""
+    resolve = socket.getaddrinfo
+
+    def resolved(host: Any, *options: Any, **named: Any) -> Any:
+        return resolve("127.0.0.1" if host == NAME else host, *options, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", resolved)
+        yield
+
+
 def certificate(folder: Path) -> tuple[Path, Path, ssl.SSLContext]:
     """The files of a key and of a certificate that it signed itself, and trust in it."""
     key, cert = folder / "key.pem", folder / "cert.pem"
     made = [program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    made += ["-keyout", str(key), "-out", str(cert), "-subj", "/CN=localhost"]
-    made += ["-addext", "subjectAltName=DNS:localhost"]
+    made += ["-keyout", str(key), "-out", str(cert), "-subj", f"/CN={NAME}"]
+    made += ["-addext", f"subjectAltName=DNS:{NAME}"]
     subprocess.run(made, check=True, capture_output=True)
     return key, cert, ssl.create_default_context(cafile=str(cert))

@@ -18,6 +18,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -25,6 +26,7 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlencode
+from zlib import crc32
 
 from tests.support.fake_openai import FakeOpenAI
 from tests.support.processes import free_port
@@ -33,6 +35,8 @@ from tests.support.socket_page import Page
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 START_WITHIN = 60.0  # seconds
+# One place for the static files of all servers that tests start, of this tree and this account.
+STATIC = Path(tempfile.gettempdir()) / f"memoryweb-{os.getuid()}-{crc32(bytes(ROOT)):x}"
 CSRF = "t" * 32  # a cookie and a header that say the same are what Django asks for
 
 
@@ -70,6 +74,7 @@ class MemoryWeb:
                 "MEMORYWEB_ENDPOINTS": "",
                 "MEMORYWEB_MODEL": "fake-model" if model else "",
                 "MEMORYWEB_MODEL_TIMEOUT": "60",
+                "MEMORYWEB_STATIC": str(STATIC),
                 "MEMORYWEB_URL": "",
                 "OPENAI_API_KEY": "",
                 "OPENAI_BASE_URL": model.base_url if model else "",

@@ -37,7 +37,7 @@ class Site:
     ) -> None:
         self.database, self.stack = database, stack
         urls = {"DATABASE_URL": database, "REDIS_URL": os.environ["REDIS_URL"]}
-        self.environment = urls | environment
+        self.environment = urls | {"MEMORYWEB_SIGNUP": "open"} | environment
         prepared = MemoryWeb(data / "prepare", model, **self.environment).command("prepare")
         assert prepared.returncode == 0, prepared.stderr
         self.web = [

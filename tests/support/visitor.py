@@ -29,23 +29,34 @@ class Visitor:
 
     def __init__(self, url: str, trusted: ssl.SSLContext | None = None) -> None:
         self.url, self.trusted, self.jar = url, trusted, CookieJar()
+        self.headers: dict[str, str] = {}  # to send along
         self._opener = build_opener(
             HTTPCookieProcessor(self.jar), HTTPSHandler(context=self.trusted)
         )
 
     def ask(self, path: str, form: dict[str, Any] | None = None) -> Any:
         """The answer, where redirects lead; its text is in `said`."""
-        data = None if form is None else urlencode(form, doseq=True).encode()
-        request = Request(self.url + path, data, {"Referer": self.url + path})
-        try:
-            response: Any = self._opener.open(request, timeout=20)
-        except HTTPError as refused:
-            response = refused
+        response = self._open(path, form)
         response.said = response.read().decode()
         return response
 
+    def _open(self, path: str, form: dict[str, Any] | None = None) -> Any:
+        data = None if form is None else urlencode(form, doseq=True).encode()
+        headers = {"Referer": self.url + path, **self.headers}
+        request = Request(self.url + path, data, headers)
+        try:
+            return self._opener.open(request, timeout=20)
+        except HTTPError as refused:
+            return refused
+
     def get(self, path: str) -> Any:
         return self.ask(path)
+
+    def get_bytes(self, path: str) -> Any:
+        """The answer as it came, compressed or not."""
+        response = self._open(path)
+        response.read()
+        return response
 
     def post(self, path: str, **form: Any) -> Any:
         """Load the page, and send its form."""

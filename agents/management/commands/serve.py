@@ -19,6 +19,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from agents.accounts import owner
+from agents.accounts.entry import HOURS, first_link
 from agents.api import callbacks
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
@@ -26,6 +27,7 @@ from agents.models import Agent
 from agents.operations import connections
 from agents.runs import engine, periodic
 from agents.search import embedder
+from memoryweb.static_files import gather
 
 from ..prepared import lock_data, wait_until_prepared
 from ..tables import bring_up_to_date, checkpoint
@@ -51,6 +53,7 @@ class Command(BaseCommand):
             wait_until_prepared()
         else:
             bring_up_to_date()
+        gather()
         if not settings.ACCOUNTS:
             owner()
         Agent.objects.purge_expired()
@@ -73,6 +76,9 @@ class Command(BaseCommand):
         self.stdout.write(f"memoryweb   http://{name}:{port}/")
         self.stdout.write(f"data        {place}")
         self.stdout.write(f"model       {model_in_words()}")
+        if link := first_link(settings.SITE_URL or f"http://{name}:{port}"):
+            self.stdout.write(f"people      nobody yet: make the administrator's account at {link}")
+            self.stdout.write(f"            within {HOURS} hours, or by manage.py create_admin")
         if settings.HOSTED and not settings.REDIS_URL:
             self.stdout.write("live        slow: set REDIS_URL, or pages update only every 15 s")
         if resumed:
