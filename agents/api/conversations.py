@@ -174,11 +174,11 @@ def messages(
 def send(request: HttpRequest, conversation_id: str, data: SendInConversation) -> HttpResponseBase:
     """Send messages and stream the answer; without `streaming`, wait for it."""
     conversation = lookups.conversation(request, conversation_id, data.agent_id)
-    run, seen = start_run(request, conversation, data)
+    run, seen, then = start_run(request, conversation, data)
     if data.streaming:
         shown = {"tokens": data.stream_tokens, "pings": data.include_pings}
-        return stream(request, run, data, seen=seen, **shown)
-    return whole(request, run, data, seen)
+        return stream(request, run, data, seen=seen, then=then, **shown)
+    return whole(request, run, data, seen, then)
 
 
 @router.post(

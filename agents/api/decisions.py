@@ -13,7 +13,7 @@ from agents.models.approval import Decision
 
 from . import ids, lookups
 from .content import text_of
-from .errors import Refused, conflict, invalid
+from .errors import Refused, conflict
 from .messages_out import CALLS
 from .schemas.messages import (
     ApprovalDecision,
@@ -34,9 +34,6 @@ def decide(request: HttpRequest, conversation: Conversation, data: SendMessages)
     400 unless exactly the calls that wait are named. The same once more gives the same run.
     """
     agent, message = conversation.agent, (data.messages or [])[0]
-    if len(data.messages or []) > 1:
-        words = "A message of type 'approval' is sent alone; send the others when it is answered."
-        raise invalid("messages", words)
     decisions = decisions_of(agent, message)
     with transaction.atomic():
         waiting = conversation.runs.filter(status=Run.Status.WAITING)

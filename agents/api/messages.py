@@ -61,11 +61,11 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 
     With a header `Idempotency-Key` the same request gives the same run; a different one gives 409.
     """
-    run, seen = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
+    run, seen, then = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
     if not data.streaming:
-        return whole(request, run, data, seen)
+        return whole(request, run, data, seen, then)
     tokens, pings = data.stream_tokens, data.include_pings
-    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen)
+    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen, then=then)
 
 
 @router.post(
@@ -77,16 +77,17 @@ def create(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpRespo
 )
 def create_stream(request: HttpRequest, agent_id: str, data: SendMessages) -> HttpResponseBase:
     """Send messages and stream the answer: server-sent events with `data:` lines only."""
-    run, seen = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
+    run, seen, then = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
     tokens, pings = data.stream_tokens, data.include_pings
-    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen)
+    return stream(request, run, data, tokens=tokens, pings=pings, seen=seen, then=then)
 
 
 @router.post(f"{AGENT}/messages/async", auth=CHAT, response=RunState, operation_id="send_async")
 def create_async(request: HttpRequest, agent_id: str, data: SendMessages) -> Run:
     """Send messages without waiting; the answer is the run, which can be read later."""
     data.background = True
-    return start_run(request, lookups.agent(request, agent_id).first_conversation, data)[0]
+    run, _, then = start_run(request, lookups.agent(request, agent_id).first_conversation, data)
+    return then or run
 
 
 # -- reading ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from agents.models import Message, Run
 
 from . import ids
 from .errors import Refused, answer
+from .in_turn import InTurn, Result, one_after_the_other
 from .json_router import json_response
 from .messages_out import REQUEST, convert, requests_of
 from .run_stream import (
@@ -24,7 +25,6 @@ from .run_stream import (
     LOOK_SECONDS,
     NOT_ENDED,
     Follower,
-    all_lines,
     line,
     listening,
     ping,
@@ -37,7 +37,6 @@ from .ways_on import in_a_sentence
 PING_SECONDS = 20.0
 PATIENCE = 40.0  # seconds until white space is sent: clients give up after 60 s of silence
 ANSWERS = (Message.Role.ASSISTANT, Message.Role.TOOL)
-Result = Callable[[], dict[str, Any] | None]  # None until there is one
 POLL = 0.05  # seconds, where a thread waits
 
 
@@ -52,9 +51,19 @@ class Waiting(HttpResponse):
 # -- whole -----------------------------------------------------------------------------------------
 
 
-def whole(request: HttpRequest, run: Run, options: MessageOptions, seen: int = -1) -> HttpResponse:
-    """The messages of the run after the number `seen`, once it rests."""
-    return once(request, run, partial(outcome, run, options, seen))
+def whole(
+    request: HttpRequest,
+    run: Run,
+    options: MessageOptions,
+    seen: int = -1,
+    then: Run | None = None,
+) -> HttpResponse:
+    """The messages of the run after the number `seen`, once it rests, and those of the run that
+    begins then."""
+    result: Result = partial(outcome, run, options, seen)
+    if then is not None:
+        result = partial(one_after_the_other, result, partial(outcome, then, options))
+    return once(request, run, result)
 
 
 def once(request: HttpRequest, run: Run, result: Result) -> HttpResponse:
@@ -133,20 +142,33 @@ def stream(
     pings: bool,
     after: int = 0,
     seen: int = -1,
+    then: Run | None = None,
 ) -> HttpResponseBase:
-    """The messages of the run after the number `seen`, as they are written."""
-    follower = Follower(run, options, tokens=tokens, after=after, seen=seen)
+    """The messages of the run after the number `seen`, as they are written, and those of the run
+    that begins then."""
+    first = Follower(run, options, tokens=tokens, after=after, seen=seen)
+    second = Follower(then, options, tokens=tokens) if then else None
+    follower = InTurn(first, second) if second else first
     if hasattr(request, "after_response"):
         lines: Any = events(follower, pings=pings)
     else:
-        lines = all_lines(follower, lambda: time.sleep(POLL))
+        lines = all_lines(follower)
     response = StreamingHttpResponse(lines, content_type="text/event-stream; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Accel-Buffering"] = "no"
     return response
 
 
-async def events(follower: Follower, *, pings: bool) -> AsyncIterator[str]:
+def all_lines(follower: Follower | InTurn) -> Iterator[str]:
+    """The stream, for a server that uses a thread for each request."""
+    while not follower.ended:
+        yield from map(line, follower.more())
+        if not follower.ended:
+            time.sleep(POLL)
+    yield END
+
+
+async def events(follower: Follower | InTurn, *, pings: bool) -> AsyncIterator[str]:
     """The stream, which continues when the agent's events are published."""
     loop, sent_at = asyncio.get_running_loop(), float("-inf")
     async with listening(follower.agent.pk, every=True) as wait:

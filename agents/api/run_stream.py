@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
@@ -238,12 +238,3 @@ def ping(run_id: int) -> ApiMessage:
         "run_id": ids.numbered("run", run_id),
         "seq_id": None,
     }
-
-
-def all_lines(follower: Follower, wait: Callable[[], None]) -> Iterator[str]:
-    """The stream of a run, for a server that uses a thread for each request."""
-    while not follower.ended:
-        yield from map(line, follower.more())
-        if not follower.ended:
-            wait()
-    yield END

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
 
 from agents.llm.choices import check_choice
@@ -26,15 +27,23 @@ from .skills import listed_skills
 ANSWERING = ("approval", "tool_return")  # types of messages that answer a waiting call
 
 
-def start_run(
-    request: HttpRequest, conversation: Conversation, data: SendMessages
-) -> tuple[Run, int]:
-    """The run that answers, and the number of the message after which it does.
+class Started(NamedTuple):
+    """The run that answers a request, and the number of the message after which it does.
 
-    If the same request was sent before, the run that it started; with an approval, the run that
-    waited for it.
+    `then` is the run that begins when that one has ended, where a request both answers tool calls
+    that waited and sends a message.
     """
-    agent = conversation.agent
+
+    run: Run
+    seen: int = -1
+    then: Run | None = None
+
+
+def start_run(request: HttpRequest, conversation: Conversation, data: SendMessages) -> Started:
+    """Begin the run of a request, or have the one go on whose tool calls it answers.
+
+    If the same request was sent before, the runs are those that it started.
+    """
     if data.input is not None and data.messages is not None:
         raise invalid("input", "Give either 'input' or 'messages', not both.")
     sent = data.messages or []
@@ -42,10 +51,34 @@ def start_run(
         sent = [NewMessage(content=data.input)]
     if not sent:
         raise invalid("messages", "There is no message; give 'messages' or 'input'.")
-    if sent[0].type in ANSWERING:
-        return decide(request, conversation, data)
-    if any(each.type in ANSWERING for each in sent):
-        raise invalid("messages", "What is said about tool calls that wait is sent alone.")
+    answers = sent[0].type in ANSWERING
+    said = sent[1:] if answers else sent
+    if any(each.type in ANSWERING for each in said):
+        words = "What is said about tool calls that wait is one message, before all others."
+        raise invalid("messages", words)
+    new = new_run(request, conversation.agent, data, said) if said else None
+    if not answers:
+        assert new
+        if not (new.key and conversation.agent.runs.filter(key=new.key).exists()):
+            refuse_if_undecided(conversation)
+        return Started(begin(conversation, new))
+    with transaction.atomic():
+        run, seen = decide(request, conversation, data)
+        return Started(run, seen, begin(conversation, new) if new else None)
+
+
+class NewRun(NamedTuple):
+    """A run that may begin: its text, the key that a script gave it, and its other fields."""
+
+    text: str
+    key: str
+    fields: dict[str, Any]
+
+
+def new_run(
+    request: HttpRequest, agent: Agent, data: SendMessages, sent: list[NewMessage]
+) -> NewRun:
+    """The run of these messages; 422 where something is wrong with them. It can be slow."""
     tools = brought_tools(agent, data)
     overrides = overridden(data)
     messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
@@ -53,32 +86,32 @@ def start_run(
     more: list[Any] = [each for each in (tools, data.callback_url) if each]
     more += [senders] if any(senders) else []
     said = [messages, data.max_steps, *more, *sorted(overrides.items())]
-    digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
-    key = key_named(name) if name else ""
-    if not (key and agent.runs.filter(key=key).exists()):
-        refuse_if_undecided(conversation)
-    run = conversation.start(
-        messages[-1][1],
-        key or f"api:{uuid4()}",
-        role=messages[-1][0],
-        sender_id=senders[-1],
-        before=[
+    fields = {
+        "role": messages[-1][0],
+        "sender_id": senders[-1],
+        "before": [
             {"role": role, "content": content, "sender_id": sender}
             for (role, content), sender in zip(messages[:-1], senders, strict=False)
         ],
-        background=data.background,
-        most_steps=data.max_steps,
-        request_sha256=digest,
-        client_tools=tools,
+        "background": data.background,
+        "most_steps": data.max_steps,
+        "request_sha256": hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+        "client_tools": tools,
         **overrides,
-        request_config=shown_options(data),
-        callback_url=data.callback_url or "",
-    )
-    if run.request_sha256 != digest:
+        "request_config": shown_options(data),
+        "callback_url": data.callback_url or "",
+    }
+    return NewRun(messages[-1][1], key_named(name) if name else "", fields)
+
+
+def begin(conversation: Conversation, new: NewRun) -> Run:
+    """Begin a run, or queue it; the one that is there already, if its key was used before."""
+    run = conversation.start(new.text, new.key or f"api:{uuid4()}", **new.fields)
+    if run.request_sha256 != new.fields["request_sha256"]:
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")
-    run.agent = agent
-    return run, -1
+    run.agent = conversation.agent
+    return run
 
 
 def overridden(data: SendMessages) -> dict[str, str]:

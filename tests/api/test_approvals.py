@@ -135,9 +135,49 @@ def test_an_approval_of_nothing_is_refused(api: Api, gated: str, model: FakeOpen
     api.post(f"{gated}/messages", {"input": "I like pie"})
     assert "approvals" in api.post(f"{gated}/messages", empty, expect=400)["detail"]
     (call_id,) = call_ids(api.get(f"{gated}/messages")[-1])
-    both = answering(approval(call_id))["messages"] + [{"role": "user", "content": "And?"}]
-    api.post(f"{gated}/messages", {"messages": both}, expect=422)
+    late = [{"role": "user", "content": "And?"}, *answering(approval(call_id))["messages"]]
+    api.post(f"{gated}/messages", {"messages": late}, expect=422)
+    blank = [*answering(approval(call_id))["messages"], {"role": "user", "content": " "}]
+    api.post(f"{gated}/messages", {"messages": blank}, expect=422)
     assert Approval.objects.get().is_pending
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_message_after_an_approval_waits_and_both_are_answered(
+    api: Api, gated: str, model: FakeOpenAI, *, streamed: bool
+) -> None:
+    model.script(calls(APPEND), text("Done."), text("Yes."))
+    asked = api.post(f"{gated}/messages", {"input": "I like pie"})
+    given = answering(approval(call_ids(asked["messages"][0])[0]))["messages"]
+    said = {"messages": [*given, {"role": "user", "content": "Right?", "otid": "right"}]}
+    for _ in range(2):  # the second time its answer was lost
+        answer = api.post(f"{gated}/messages", {**said, "streaming": streamed})
+        found = answer if streamed else answer["messages"]
+        assert kinds(found)[:3] == ["tool_return_message", "assistant_message", "assistant_message"]
+        assert [each.get("content") for each in found[1:3]] == ["Done.", "Yes."]
+        usage = found[-1] if streamed else answer["usage"]
+        assert (usage["step_count"], len(usage["run_ids"])) == (2, 2)
+        if streamed:
+            assert kinds(found)[3:] == ["stop_reason", "usage_statistics"]
+    assert model.unused == 0
+    assert [each["status"] for each in api.get("/runs/")] == ["completed", "completed"]
+
+
+def test_a_message_after_an_approval_waits_for_the_next_one_too(
+    api: Api, gated: str, model: FakeOpenAI
+) -> None:
+    model.script(calls(APPEND), calls(AGAIN), text("Done."), text("Yes."))
+    asked = api.post(f"{gated}/messages", {"input": "I like pie"})
+    given = answering(approval(call_ids(asked["messages"][0])[0]))["messages"]
+    said = {"messages": [*given, {"role": "user", "content": "Right?"}]}
+    again = api.post(f"{gated}/messages", said)
+    assert again["stop_reason"]["stop_reason"] == "requires_approval"
+    run = api.post(
+        f"{gated}/messages/async", answering(approval(call_ids(again["messages"][-1])[0]))
+    )
+    assert api.get(f"/runs/{run['id']}")["status"] == "completed"
+    assert [each["status"] for each in api.get("/runs/")] == ["completed", "completed"]
+    assert api.get(f"{gated}/messages")[-1]["content"] == "Yes."
 
 
 def test_the_older_form_names_the_request_or_the_call(
