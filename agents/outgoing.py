@@ -80,12 +80,15 @@ class Reply:
             return self.body.decode("utf-8", "replace")
 
 
-def fetch(url: str, *, accept: str = "*/*", trusted: bool = False) -> Reply:
-    """GET an address, following redirects within its host. OutgoingError where that fails.
+def fetch(
+    url: str, *, accept: str = "*/*", trusted: bool = False, most: int | None = None
+) -> Reply:
+    """GET an address, following redirects within its host. OutgoingError where that fails, or the
+    answer has more than `most` bytes (5 MB).
 
     `trusted`: the operator set it, so it may be anywhere.
     """
-    return _wait(_fetch(url, accept, trusted), url)
+    return _wait(_fetch(url, accept, trusted, most or LARGEST_ANSWER), url)
 
 
 def post_json(url: str, payload: Any, headers: dict[str, str] | None = None) -> int:
@@ -265,14 +268,15 @@ async def _asking(
         yield response
 
 
-async def _fetch(text: str, accept: str, trusted: bool) -> Reply:
+async def _fetch(text: str, accept: str, trusted: bool, most: int) -> Reply:
     url = check_url(text, trusted=trusted)
     for _ in range(MOST_REDIRECTS + 1):
         async with _asking("GET", url, {"Accept": accept}, None, trusted) as response:
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
                 content_type = response.headers.get("content-type", "").lower()
-                return Reply(str(url), response.status_code, content_type, await _body(response))
+                body = await _body(response, most)
+                return Reply(str(url), response.status_code, content_type, body)
         url = _followed(url, target, trusted)
     raise OutgoingError(f"{url.host} redirects more than {MOST_REDIRECTS} times.")
 
@@ -299,7 +303,7 @@ async def _post(text: str, payload: Any, headers: dict[str, str]) -> int:
         return response.status_code
 
 
-async def _body(response: httpx2.Response) -> bytes:
+async def _body(response: httpx2.Response, most: int) -> bytes:
     """The body, uncompressed piece by piece, so that a small one cannot become a large one."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip"):
@@ -307,11 +311,11 @@ async def _body(response: httpx2.Response) -> bytes:
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS) if "gzip" in encoding else None
     body = bytearray()
     async for piece in response.aiter_raw():
-        room = LARGEST_ANSWER - len(body)
+        room = most - len(body)
         try:
             body += unpacker.decompress(piece, room + 1) if unpacker else piece
         except zlib.error:
             raise OutgoingError("The answer says that it is gzip, but it is not.") from None
-        if len(body) > LARGEST_ANSWER:
-            raise OutgoingError(f"The answer has more than {LARGEST_ANSWER:,} bytes.")
+        if len(body) > most:
+            raise OutgoingError(f"The answer has more than {most:,} bytes.")
     return bytes(body)

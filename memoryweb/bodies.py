@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from django.conf import settings
+
+from agents.models.image_file import LARGEST_UPLOAD
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -21,6 +24,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 MEGABYTE = 1024 * 1024
 FORM = MEGABYTE  # what a form may have besides its file
 IMPORT = "/agents/import"  # the page's address and the API's end so
+IMAGES = "/images"  # the page's address for an upload
+MESSAGES = re.compile(r"/v1/(agents|conversations)/[^/]+/messages(/stream|/async)?")
 PATIENCE = 60.0  # seconds that any body may take
 SLOWEST = 16 * 1024  # bytes a second, from then on
 
@@ -41,9 +46,14 @@ class Refusal(NamedTuple):
 
 def most_of(path: str) -> int:
     """The bytes that the body of a request for this path may have."""
-    if path.rstrip("/").endswith(IMPORT):
+    path = path.rstrip("/")
+    if path.endswith(IMPORT):
         return int(settings.LARGEST_AGENT_FILE) + FORM
-    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    if path.endswith(IMAGES):
+        return LARGEST_UPLOAD + FORM
+    if MESSAGES.fullmatch(path):
+        return int(settings.LARGEST_MESSAGES)
+    return int(settings.LARGEST_REQUEST)
 
 
 def seconds_for(received: int) -> float:
@@ -53,7 +63,9 @@ def seconds_for(received: int) -> float:
 
 def too_large(path: str, announced: int | None = None) -> Refusal:
     what, most, advice = "request", most_of(path), "Send less, or send it in parts."
-    if most > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+    if most == LARGEST_UPLOAD + FORM:
+        what, most, advice = "image", LARGEST_UPLOAD, "Make it smaller and try again."
+    elif most == settings.LARGEST_AGENT_FILE + FORM:
         what, most = "agent file", settings.LARGEST_AGENT_FILE
         advice = "Export the agent with fewer messages."
     size = f"{announced / MEGABYTE:,.1f}" if announced else f"more than {most // MEGABYTE}"

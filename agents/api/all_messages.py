@@ -13,6 +13,7 @@ from agents.models import Agent, Conversation, Message
 
 from . import ids, lookups
 from .auth import READ
+from .content import fill_in
 from .errors import not_found
 from .json_router import JsonRouter, json_response
 from .list_messages import MessagePage, page_of_messages
@@ -48,7 +49,8 @@ def index(request: HttpRequest, page: Query[AllMessagesPage]) -> HttpResponse:
     operation_id="retrieve_message",
 )
 def retrieve(request: HttpRequest, message_id: str) -> HttpResponse:
-    """A message, with what was stored together with it: reasoning, text and tool calls."""
+    """A message, with what was stored together with it: reasoning, text and tool calls. Images have
+    their `data`, which lists leave out."""
     if agent := agent_of_system_message(request, message_id):
         return json_response([system_message(Conversation.first_of(agent))])
     key = ids.key_of("message", message_id)
@@ -56,6 +58,9 @@ def retrieve(request: HttpRequest, message_id: str) -> HttpResponse:
     messages = convert([row], row.agent, MessageOptions(), listed=True)
     if not messages:
         raise not_found("message", message_id)
+    for message in messages:
+        if isinstance(message.get("content"), list):
+            fill_in(message["content"], row.agent)
     return json_response(messages)
 
 

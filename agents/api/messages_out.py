@@ -27,6 +27,7 @@ from .approvals_out import (
     asked_together,
     response_fields,
 )
+from .content import parts_of
 from .schemas.messages import MessageOptions
 
 WHOLE, REASONING, TEXT, CALLS = 0, 1, 2, 3  # parts of a row, as they are numbered in ids
@@ -72,7 +73,8 @@ class Conversion:
         elif row.role == Message.Role.TOOL:
             messages = self._tool_return(row)
         else:
-            messages = [head(row, f"{row.role}_message") | {"content": row.content}]
+            said = parts_of(row.content, row.images) if row.images else row.content
+            messages = [head(row, f"{row.role}_message") | {"content": said}]
         return [each for each in messages if self.options.includes(each["message_type"])]
 
     def _assistant(self, row: Message) -> list[ApiMessage]:

@@ -20,6 +20,12 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 HEADER = "Memoryweb-Notes"
 MOST_NAMES, LONGEST_NAME = 30, 60  # in the header
+READ = ("type", "text")  # of a part of a message
+SOURCES = {
+    "base64": ("type", "data", "media_type"),
+    "url": ("type", "url"),
+    "letta": ("type", "file_id", "media_type"),
+}
 SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
@@ -55,8 +61,8 @@ class Refused:
         return {"description": f"Is refused: {self.why}.", "deprecated": True}
 
 
-class TextParts:
-    """A message's content, of whose parts only the text is read."""
+class Parts:
+    """A message's content, of whose parts the text is read, and what an image comes from."""
 
 
 # -- what a request said in vain -------------------------------------------------------------------
@@ -100,16 +106,24 @@ def ignored(value: Any, sent: Any, place: str = "") -> Iterator[tuple[str, bool]
         elif any(isinstance(each, Unused) for each in field.metadata):
             if given not in SAYS_NOTHING:
                 yield path, True
-        elif TextParts in field.metadata and isinstance(given, list):
-            yield from ((f"{path}.{key}", True) for part in given for key in beside_text(part))
+        elif Parts in field.metadata and isinstance(given, list):
+            yield from ((f"{path}.{key}", True) for part in given for key in unread(part))
         else:
             yield from ignored(getattr(value, name), given, f"{path}.")
 
 
-def beside_text(part: Any) -> list[str]:
-    """What a part of a message has beside its text."""
-    values = part.items() if isinstance(part, dict) else ()
-    return [key for key, value in values if key not in ("type", "text") and value is not None]
+def unread(part: Any) -> list[str]:
+    """What a part of a message has beside its text, or beside what says where its image is."""
+    if not isinstance(part, dict):
+        return []
+    source = part.get("source")
+    beside = [key for key, value in part.items() if key not in READ and value is not None]
+    if not isinstance(source, dict):
+        return beside
+    read = SOURCES.get(str(source.get("type")), [*READ, *sum(SOURCES.values(), ())])
+    beside.remove("source")
+    named = [key for key, value in source.items() if key not in read and value is not None]
+    return beside + [f"source.{key}" for key in named]
 
 
 class Reader:

@@ -16,9 +16,10 @@ from agents.models import Agent, Conversation, Run
 from agents.models.message import storable
 from agents.tools import ENDING
 
-from .content import checked_text, text_of
+from .content import Content, check_sources, checked_text, content_of, keep_images
 from .decisions import decide
 from .errors import Refused, conflict, invalid
+from .lookups import person
 from .messages_out import pending_request
 from .schemas.fields import Json
 from .schemas.messages import NewMessage, SendMessages, shown_options
@@ -81,19 +82,25 @@ def new_run(
     """The run of these messages; 422 where something is wrong with them. It can be slow."""
     tools = brought_tools(agent, data)
     overrides = overridden(data)
-    messages = [(each.role, checked_text(text_of(each.content))) for each in sent]
+    contents = contents_of(sent)
+    messages = [(each.role, said.text) for each, said in zip(sent, contents, strict=True)]
+    sources = [said.sources for said in contents if said.sources]
     senders = [storable(each.sender_id or "") for each in sent]
-    more: list[Any] = [each for each in (tools, data.callback_url) if each]
+    more: list[Any] = [each for each in (tools, data.callback_url, sources) if each]
     more += [senders] if any(senders) else []
     said = [messages, data.max_steps, *more, *sorted(overrides.items())]
     name = request.headers.get("Idempotency-Key") or sent[-1].otid
+    key = key_named(name) if name else ""
+    images = kept_images(request, agent, contents, key)
+    *before, last = (
+        {"role": role, "content": text, "sender_id": sender, "images": its}
+        for (role, text), sender, its in zip(messages, senders, images, strict=True)
+    )
     fields = {
-        "role": messages[-1][0],
-        "sender_id": senders[-1],
-        "before": [
-            {"role": role, "content": content, "sender_id": sender}
-            for (role, content), sender in zip(messages[:-1], senders, strict=False)
-        ],
+        "role": last["role"],
+        "sender_id": last["sender_id"],
+        "images": last["images"],
+        "before": before,
         "background": data.background,
         "most_steps": data.max_steps,
         "request_sha256": hashlib.sha256(json.dumps(said).encode()).hexdigest(),
@@ -102,7 +109,7 @@ def new_run(
         "request_config": shown_options(data),
         "callback_url": data.callback_url or "",
     }
-    return NewRun(messages[-1][1], key_named(name) if name else "", fields)
+    return NewRun(messages[-1][1], key, fields)
 
 
 def begin(conversation: Conversation, new: NewRun) -> Run:
@@ -112,6 +119,30 @@ def begin(conversation: Conversation, new: NewRun) -> Run:
         raise conflict("This Idempotency-Key was used for a different request; use a new one.")
     run.agent = conversation.agent
     return run
+
+
+def kept_images(
+    request: HttpRequest, agent: Agent, contents: list[Content], key: str
+) -> list[list[str]]:
+    """The images of messages, stored, as the SHA-256s of each one's; not of a request that comes
+    again, whose run has them."""
+    sources = any(content.sources for content in contents)
+    if sources and key and agent.runs.filter(key=key).exists():
+        return [["" for _ in content.sources] for content in contents]
+    return keep_images(person(request), agent, contents)
+
+
+def contents_of(sent: list[NewMessage]) -> list[Content]:
+    """What messages say; 422 where one says nothing, or has images that it may not have."""
+    contents = [content_of(each.content) for each in sent]
+    check_sources(contents)
+    for message, content in zip(sent, contents, strict=True):
+        if content.sources and message.role != "user":
+            raise invalid("messages", "Only a message of role 'user' may have images.")
+    return [
+        content._replace(text=checked_text(content.text, images=bool(content.sources)))
+        for content in contents
+    ]
 
 
 def overridden(data: SendMessages) -> dict[str, str]:

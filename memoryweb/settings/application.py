@@ -60,7 +60,10 @@ TEMPLATES = [
     },
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # bytes of any request but an agent file's upload
+# Bytes of a request's body, by what it is for (memoryweb/bodies.py).
+LARGEST_REQUEST = 10 * 1024 * 1024
+LARGEST_MESSAGES = 30 * 1024 * 1024  # to an agent by the API: an image of 20 MB is 27 in base64
+DATA_UPLOAD_MAX_MEMORY_SIZE = LARGEST_MESSAGES  # of what is no file
 LARGEST_AGENT_FILE = 50 * 1024 * 1024  # bytes
 
 # -- Language, time ------------------------------------------------------------------------------

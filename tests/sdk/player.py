@@ -19,6 +19,7 @@ import httpx
 
 from tests.sdk import (
     every_method,
+    image_scenarios,
     operations,
     scenarios,
     tool_operations,
@@ -27,7 +28,10 @@ from tests.sdk import (
 )
 from tests.sdk.any_version import connect
 
-MODULES = (scenarios, tool_scenarios, operations, tool_operations, waiting, every_method)
+MODULES = (
+    *(scenarios, tool_scenarios, operations, tool_operations, waiting, every_method),
+    image_scenarios,
+)
 requests: list[Any] = []
 send = httpx.Client.send
 

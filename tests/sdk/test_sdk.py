@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
 
 from tests.sdk.conftest import Play
 from tests.support.fake_openai import FakeOpenAI, calls, text, text_and_calls
+from tests.support.pictures import picture
 from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.sdk
@@ -31,6 +33,20 @@ def heartbeat(name: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
 
 def without_pings(chunks: list[list[str]]) -> list[list[str]]:
     return [chunk for chunk in chunks if chunk != ["ping"]]
+
+
+def test_images_are_sent_and_come_back(play: Play, scripted: FakeOpenAI, version: str) -> None:
+    if version == "0.1.42":
+        pytest.skip("its messages have no images")
+    scripted.script(text("Pie."), text("Pie."))
+    told = play("images", data=base64.b64encode(picture()).decode())
+    assert told["listed"] == ["UserMessage", "See", "image", "letta"]
+    assert (told["media_type"], told["again"]) == ("image/png", True)
+    assert "This is no image; send a PNG, JPEG, GIF or WebP." in told["refused"]
+    parts = [
+        each["content"] for each in scripted.requests[-1]["messages"] if each["role"] == "user"
+    ]
+    assert [[part["type"] for part in content] for content in parts] == [["text", "image_url"]] * 2
 
 
 def test_simple_agent_with_memory(play: Play, scripted: FakeOpenAI) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agents.api.notes import Refused, TextParts, Unused
+from agents.api.notes import Parts, Refused, Unused
 
 from .blocks import NO_TEMPLATES, BlockState, CoreMemory, NewBlock
 from .fields import AgentId, Ids, Json, MaybeText, Moment, Short, State, Tags, Text, UserId
@@ -28,7 +28,7 @@ class FirstMessage(BaseModel):
     """A message that a new agent starts with."""
 
     role: Literal["user", "system", "assistant"]
-    content: Annotated[str | list[Json], TextParts]
+    content: Annotated[str | list[Json], Parts]
 
 
 class EmbeddingConfig(BaseModel):

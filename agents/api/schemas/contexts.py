@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel
 
 from agents.api import ids
+from agents.api.content import parts_of
 from agents.api.notes import Unused
 from agents.models import Agent, Message
 
@@ -54,8 +55,7 @@ class StoredMessage(BaseModel):
         parts: list[Json] = []
         if row.reasoning:
             parts.append({"type": "reasoning", "reasoning": row.reasoning, "is_native": True})
-        if row.content:
-            parts.append({"type": "text", "text": row.content})
+        parts += parts_of(row.content, row.images)
         calls = [
             {
                 "id": call.id,

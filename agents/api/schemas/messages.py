@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents.api.notes import Refused, TextParts, Unused
+from agents.api.notes import Parts, Refused, Unused
 from agents.outgoing import OutgoingError, check_url
 from agents.search.hybrid import Mode
 
@@ -29,7 +29,7 @@ BY_TOKEN = "who writes is the owner of the token"
 Reason = Annotated[str, StringConstraints(max_length=10_000)]
 CallId = Annotated[str, StringConstraints(max_length=200)]
 LONGEST_SCHEMAS = 200_000  # characters of the JSON of all client-side tools of a request
-Content = Annotated[str | list[Json] | None, TextParts]
+Content = Annotated[str | list[Json] | None, Parts]
 
 
 def can_be_asked(url: str | None) -> str | None:
@@ -205,7 +205,7 @@ class MessageState(BaseModel):
         "tool_return_message",
         "assistant_message",
     ]
-    content: str | None = None
+    content: str | list[Json] | None = None
     reasoning: str | None = None
     tool_call: ToolCallState | None = None
     tool_return: str | None = None
