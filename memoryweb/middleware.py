@@ -41,10 +41,19 @@ class PageHeaders:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", POLICY)
+        response.headers.setdefault("Content-Security-Policy", policy_of(request))
         response.headers.setdefault("Referrer-Policy", "same-origin")
         response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+def policy_of(request: HttpRequest) -> str:
+    """What a page may load, and where its forms may lead: elsewhere only to log in there."""
+    match = request.resolver_match
+    if match and "allauth.socialaccount" in match._func_path:
+        origins = " ".join(settings.LOGIN_ORIGINS)
+        return POLICY.replace("form-action 'self'", f"form-action 'self' {origins}")
+    return POLICY
 
 
 class SingleUser:

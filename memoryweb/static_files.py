@@ -32,9 +32,9 @@ def gather() -> None:
 
     CommandError if that place cannot be written. Several processes may do it at once.
     """
-    root = Path(settings.STATIC_ROOT)
-    if settings.DEBUG or is_gathered(root):
+    if settings.DEBUG or not settings.STATIC_ROOT or is_gathered(Path(settings.STATIC_ROOT)):
         return
+    root = Path(settings.STATIC_ROOT)
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (root / LOCK).open("w") as lock:

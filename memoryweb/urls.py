@@ -6,7 +6,7 @@ from django.urls.resolvers import RoutePattern
 from django.views.generic import RedirectView
 
 from agents.admin import storage
-from agents.pages import sign_up, tokens
+from agents.pages import account, sign_up, tokens
 
 
 class Later(URLResolver):
@@ -31,7 +31,9 @@ urlpatterns = [
     ),
     path("accounts/invited/<str:secret>/", sign_up.SignUpByLink.as_view(), name="sign_up_invited"),
     path("accounts/password/reset/", sign_up.reset_password, name="account_reset_password"),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", account.index, name="account"),
+    path("accounts/sessions/<int:session_id>/end/", account.end_session, name="session_end"),
+    path("accounts/", include("allauth.urls")),
     path("", include("agents.urls")),
 ]
 handler404 = "agents.pages.errors.not_found"

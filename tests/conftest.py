@@ -75,6 +75,7 @@ def nothing_of_ones_own(django_test_environment: None) -> Iterator[None]:
         REQUESTS_LIMIT=1_000_000,  # the tests of all people are made by the same few
         WHITENOISE_AUTOREFRESH=True,  # else every test's Client reads through all static files
         WHITENOISE_USE_FINDERS=True,
+        STATIC_ROOT=None,
         STORAGES={
             "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
             "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

@@ -3,9 +3,19 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 
-from . import agents, blocks, endpoints, invitations, passages, people, rows, tools
+from . import agents, blocks, endpoints, invitations, passages, people, rows, sign_in, tools
 
-__all__ = ["agents", "blocks", "endpoints", "invitations", "passages", "people", "rows", "tools"]
+__all__ = [
+    "agents",
+    "blocks",
+    "endpoints",
+    "invitations",
+    "passages",
+    "people",
+    "rows",
+    "sign_in",
+    "tools",
+]
 
 admin.site.site_header = admin.site.site_title = "memoryweb"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

@@ -9,6 +9,7 @@ from .site import *
 from .storage import *
 from .agents import *
 from .people import *
+from .sign_in import *
 from .application import *
 from .operations import *
 from .logs import *

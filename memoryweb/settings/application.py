@@ -1,6 +1,7 @@
 """Django itself: applications, middleware, templates, language, time."""
 
 from .environment import BASE_DIR, HOSTED
+from .sign_in import SOCIAL_LOGINS
 
 INSTALLED_APPS = [
     "daphne",
@@ -14,6 +15,11 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    *(f"allauth.socialaccount.providers.{name}" for name in SOCIAL_LOGINS),
     "channels",
     "django_htmx",
     "django.forms",

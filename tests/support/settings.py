@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-MODULES = ("site", "people", "storage")
+MODULES = ("site", "people", "sign_in", "storage")
 
 
 def settings_of(data: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> dict[str, Any]:
