@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -42,10 +42,10 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
     """Run synchronous code, with a database connection that stays with its thread on SQLite."""
     loop, person = asyncio.get_running_loop(), on_behalf_of.get()
     if person is None:
-        return await loop.run_in_executor(_threads, _call, function, args)
+        return await loop.run_in_executor(_threads, copy_context().run, _call, function, args)
     share = _shares.setdefault((id(loop), person), asyncio.Semaphore(SHARE))
     await share.acquire()
-    work = _threads.submit(_call, function, args)
+    work = _threads.submit(copy_context().run, _call, function, args)
     # when the work has ended, not when nobody waits for it any more: a thread cannot be cancelled
     work.add_done_callback(partial(_give_back, loop, share))
     return await asyncio.wrap_future(work)

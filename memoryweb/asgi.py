@@ -18,14 +18,19 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from django.urls import path
 
 from agents.live.consumer import PageConsumer
+from agents.pages import health
 from memoryweb.bodies import Bounded
 from memoryweb.middleware import SameOriginSocket, SingleUserSocket
+from memoryweb.observed import Observed
 from memoryweb.proxies import Proxies
 
 
 async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """The API is loaded at its first request: it takes megabytes, and many never use it."""
-    if scope["path"].startswith("/v1/"):
+    """Probes need neither pages nor a known host. The API is loaded at its first request: it takes
+    megabytes, and many never use it."""
+    if scope["path"] in health.PATHS:
+        await health.application(scope, receive, send)
+    elif scope["path"].startswith("/v1/"):
         if API not in sys.modules:
             await asyncio.to_thread(import_module, API)
         await import_module(API).application(scope, receive, send)
@@ -34,11 +39,13 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 sockets = URLRouter([path("ws/", PageConsumer.as_asgi())])  # type: ignore[list-item, arg-type]
-application = Proxies(
-    ProtocolTypeRouter(
-        {
-            "http": Bounded(http),
-            "websocket": SameOriginSocket(AuthMiddlewareStack(SingleUserSocket(sockets))),
-        }
+application = Observed(
+    Proxies(
+        ProtocolTypeRouter(
+            {
+                "http": Bounded(http),
+                "websocket": SameOriginSocket(AuthMiddlewareStack(SingleUserSocket(sockets))),
+            }
+        )
     )
 )

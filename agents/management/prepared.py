@@ -11,19 +11,16 @@ from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import connection
 
-from agents.models.database_errors import database_problem
+from agents.operations.checks.database import BEING_PREPARED, MIGRATING, unprepared
 from memoryweb.data_folder import LOCK
 from memoryweb.static_files import gather
 
 from .tables import bring_up_to_date
 
 logger = logging.getLogger(__name__)
-MIGRATING = 8283  # the key of Postgres' advisory lock
 LOOK_SECONDS = 0.5
-BEING_PREPARED = "another process is preparing the database"
 
 
 def prepare() -> None:
@@ -89,31 +86,11 @@ def wait_until_prepared() -> None:
     """Wait until somebody has prepared the database. CommandError if nobody does in time."""
     waiting = Waiting()
     while missing := unprepared():
+        connection.close()
         waiting.look_again(missing)
+    connection.close()
     if waiting.told:
         logger.warning("The database is prepared.")
-
-
-def unprepared() -> str:
-    """What keeps this version from using the database, in words; "" if nothing does."""
-    try:
-        executor = MigrationExecutor(connection)
-        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-        if plan:
-            names = ", ".join(f"{m.app_label}.{m.name}" for m, _ in plan[:3])
-            more = f" and {len(plan) - 3} more" if len(plan) > 3 else ""
-            return f"migrations are missing ({names}{more}), which `manage.py prepare` applies"
-        with connection.cursor() as cursor:
-            if not _asked(cursor, "pg_try_advisory_lock_shared"):
-                return BEING_PREPARED
-            _asked(cursor, "pg_advisory_unlock_shared")
-        return ""
-    except Error as error:
-        if words := database_problem(error):
-            return words[0].lower() + words[1:].rstrip(".")
-        raise
-    finally:
-        connection.close()
 
 
 class Waiting:

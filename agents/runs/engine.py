@@ -17,6 +17,7 @@ from functools import cache, partial
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from django.db.models import Exists, OuterRef, Q
+from structlog.contextvars import bound_contextvars
 
 from agents.models import Approval, Conversation, Run
 from agents.models.database_errors import unavailable
@@ -72,7 +73,8 @@ def execute(run_id: int) -> None:
     Where it cannot be on the run, as the database failed, the run is taken up again later.
     """
     try:
-        run_agent(run_id)
+        with bound_contextvars(run_id=run_id, step_id=None):
+            run_agent(run_id)
         _broken.pop(run_id, None)
     except Exception as error:
         _rest(run_id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import BigIntegerField, Exists, OuterRef, Q
@@ -11,8 +13,10 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob
+from procrastinate.job_context import JobContext
 from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
+from structlog.contextvars import bound_contextvars
 
 EXECUTE, QUEUE = "execute_run", "runs"  # the task's name, and the queue it waits in
 
@@ -24,6 +28,12 @@ _same_transaction = JobManager(DjangoConnector())
 def defer_run(run_id: int) -> None:
     """Store the job that executes a run, in the transaction that is open."""
     configure_task(name=EXECUTE, job_manager=_same_transaction, queue=QUEUE).defer(run_id=run_id)
+
+
+def with_job_id(call_next: Callable[[], Any], context: JobContext, worker: object) -> Any:
+    """Around each job: what is logged for it names it."""
+    with bound_contextvars(job_id=context.job.id, task=context.job.task_name):
+        return call_next()
 
 
 def has_job() -> Exists:

@@ -10,6 +10,7 @@ import logging
 import time
 
 from django.db import transaction
+from structlog.contextvars import bind_contextvars
 
 from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
 from agents.llm.vision import reads_images
@@ -75,6 +76,7 @@ def run_agent(run_id: int) -> None:
         recover_interrupted(work, words)
         fail(work, words)
     title_by_model(run)
+    logger.info("Run %s: %s.", run_id, run.reason or run.status)
 
 
 def take_steps(work: Work) -> None:
@@ -104,6 +106,7 @@ def take_step(work: Work) -> Step:
     context = fitting_context(work, endpoint, model)
     body = context.body(model)
     step, message = begin_step(work, endpoint, model, context, body)
+    bind_contextvars(step_id=step.pk)
     call = ModelCall(endpoint, body, context.offered)
     try:
         stream(work.run, message, call)

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -141,7 +142,8 @@ class Call:
     def run_outside(self, tool: Tool) -> Ready:
         """Call the tool in another thread, with signs of life meanwhile. RunStopped: nobody waits
         for it any more."""
-        called = _outside.submit(tool.try_call, self.caller, self.arguments)
+        bound = copy_context()  # the ids of run and step, for the log
+        called = _outside.submit(bound.run, tool.try_call, self.caller, self.arguments)
         while True:
             with transaction.atomic():
                 self.work.run.renew_or_stop(f"Calling {tool.name}")

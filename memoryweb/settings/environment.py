@@ -20,6 +20,9 @@ REDIS_URL = env.str("REDIS_URL", default="")
 HOSTED = DATABASE_URL.startswith(("postgres", "pgsql"))
 
 
+SECRET_KEY_NAMED = bool(env.str("MEMORYWEB_SECRET_KEY", default=""))
+
+
 def _secret_key() -> str:
     """The key in MEMORYWEB_SECRET_KEY, else one made at the first start and kept in the data."""
     if key := str(env.str("MEMORYWEB_SECRET_KEY", default="")):

@@ -1,9 +1,11 @@
-"""How it is run: how long things are kept."""
+"""How it is run: how long things are kept, who may read the metrics."""
 
 from django.core.exceptions import ImproperlyConfigured
 
 from .environment import HOSTED, env
 
+# With this as a bearer token, /metrics answers; without, only to this machine.
+METRICS_TOKEN = env.str("MEMORYWEB_METRICS_TOKEN", default="")
 # Days that things are kept (agents/runs/retention.py); 0 is for ever.
 KEEP_DAYS = {
     "jobs": env.float("MEMORYWEB_KEEP_JOBS", default=7),

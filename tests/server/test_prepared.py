@@ -12,7 +12,8 @@ from django.db.utils import OperationalError
 from pytest_django import Settings
 
 from agents.management import prepared
-from agents.management.prepared import unprepared, wait_until_prepared
+from agents.management.prepared import wait_until_prepared
+from agents.operations.checks.database import BEING_PREPARED, MIGRATING, unprepared
 
 
 @pytest.fixture(autouse=True)
@@ -74,8 +75,8 @@ def test_nobody_starts_while_another_process_prepares() -> None:
     assert unprepared() == ""
     connection.ensure_connection()
     with psycopg.connect(connection.connection.info.dsn, password=password()) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", [prepared.MIGRATING])
-        assert unprepared() == prepared.BEING_PREPARED
+        other.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        assert unprepared() == BEING_PREPARED
     assert unprepared() == ""
 
 

@@ -26,6 +26,7 @@ from procrastinate.contrib.django.management.commands import procrastinate
 from agents.models import leaving
 from agents.models.database_errors import unavailable
 from agents.operations import connections
+from agents.runs.jobs import with_job_id
 
 from ..prepared import wait_until_prepared
 
@@ -91,4 +92,5 @@ async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> boo
 async def connect_and_work(app: App, options: dict[str, Any]) -> None:
     await app.close_async()
     await app.open_async()
-    await app.run_worker_async(install_signal_handlers=False, **options)
+    around = [*app.worker_defaults.get("task_middleware", []), with_job_id]
+    await app.run_worker_async(install_signal_handlers=False, task_middleware=around, **options)
