@@ -63,6 +63,7 @@ of_conversation: list[URLPattern | URLResolver] = [
     path("compact/", compactions.compact, name="compact"),
     path("panel/<slug:name>/", panel.show, name="panel_tab"),
     path("context/<slug:name>/", context.part, name="context_part"),
+    path("past/", include(past)),  # below an agent it is about all of them
 ]
 conversation: list[URLPattern | URLResolver] = [
     path("", chat.chat, name="conversation"),
@@ -109,7 +110,6 @@ agent: list[URLPattern | URLResolver] = [
     path("history/newer/", history.newer, name="newer_edits"),
     path("archival/", include(archive)),
     path("compiled/", context.compiled_memory, name="compiled_memory"),
-    path("past/", include(past)),
     # its tools
     path("tools/attach/", tools.attach_one, name="tool_attach"),
     path("tools/detach/", tools.detach_one, name="tool_detach"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Max, QuerySet
 
 from agents.memory.sent_requests import HeldBlock, held_blocks
-from agents.models import Agent, Block, BlockEdit, Step
+from agents.models import Agent, Block, BlockEdit, Conversation, Step
 from agents.models.ledger import values_of
 from agents.text.diff import Piece, words_changed
 
@@ -37,17 +37,18 @@ class PastBlock:
         return self.before != self.value
 
 
-def steps_of(agent: Agent) -> QuerySet[Step]:
-    """The agent's steps, oldest first."""
-    return Step.objects.filter(run__agent=agent).order_by("pk")
+def steps_of(of: Agent | Conversation) -> QuerySet[Step]:
+    """The steps of an agent, or of one of its conversations, oldest first."""
+    whose = {"run__agent": of} if isinstance(of, Agent) else {"run__conversation": of.pk}
+    return Step.objects.filter(**whose).order_by("pk")
 
 
-def step_at(agent: Agent, number: int) -> Step | None:
-    """The agent's step of that number, counted from 1 over all runs."""
+def step_at(of: Agent | Conversation, number: int) -> Step | None:
+    """The step of that number of theirs, counted from 1 over all runs."""
     if not 1 <= number < MOST_STEPS:
         return None
     # keys alone: whole rows would all be sorted first
-    found = list(steps_of(agent).values_list("pk", flat=True)[number - 1 : number])
+    found = list(steps_of(of).values_list("pk", flat=True)[number - 1 : number])
     return (
         Step.objects.select_related("run__conversation__agent", "run__agent")
         .filter(pk__in=found)
@@ -55,9 +56,9 @@ def step_at(agent: Agent, number: int) -> Step | None:
     )
 
 
-def number_of(step: Step) -> int:
-    """Which of the agent's steps this is, counted from 1."""
-    return steps_of(step.run.agent).filter(pk__lte=step.pk).count()
+def number_of(step: Step, of: Agent | Conversation | None = None) -> int:
+    """Which of the agent's steps, or of a conversation's, this is, counted from 1."""
+    return steps_of(of or step.run.agent).filter(pk__lte=step.pk).count()
 
 
 def ended_at(step: Step) -> datetime:

@@ -16,7 +16,7 @@ from .agent_options import AgentOptions
 from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
 from .block import Block
-from .conversation import MOST_LISTED, Conversation
+from .conversation import Conversation
 from .editing import MemoryRefusal
 from .event import Event, advance
 from .limits import check_agents
@@ -291,9 +291,9 @@ class Agent(AgentOptions, PreparedRow):
         """The one that is meant where only the agent is named."""
         return Conversation.first_of(self)
 
-    def listed_conversations(self) -> models.QuerySet[Conversation]:
-        """The newest, for the list of agents."""
-        return self.conversations.listed().with_activity()[:MOST_LISTED]
+    def listed_conversations(self) -> tuple[list[Conversation], bool]:
+        """The newest, for the list of agents, and whether there are more."""
+        return self.conversations.listed().with_activity().newest()
 
     def send(self, text: str, key: str, images: Sequence[str] = ()) -> Run:
         """Accept a message in the first conversation; see `Conversation.start`."""

@@ -47,7 +47,17 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
     def by_activity(self) -> Self:
         moment = models.functions.Coalesce("last_message_at", "created_at")
-        return self.order_by(moment.desc(), "pk")
+        return self.alias(moment=moment).order_by("-moment", "pk")
+
+    def less_recent_than(self, other: Conversation) -> Self:
+        """Those of `by_activity` that come after another one."""
+        earlier, same = {"moment__lt": other.newest_moment}, {"moment": other.newest_moment}
+        return self.filter(models.Q(**earlier) | models.Q(**same, pk__gt=other.pk))
+
+    def newest(self) -> tuple[list[Conversation], bool]:
+        """Those that the list of agents shows, and whether there are more."""
+        rows = list(self[: MOST_LISTED + 1])
+        return rows[:MOST_LISTED], len(rows) > MOST_LISTED
 
     def with_activity(self) -> Self:
         """Each conversation with `busy`: whether one of its runs goes on."""

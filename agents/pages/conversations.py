@@ -26,7 +26,7 @@ from .runs import done
 MOST_FOUND = 50  # messages that a search shows
 LONGEST_SHOWN = 300  # characters of each
 LONGEST_QUERY = 500  # characters
-LISTED = 500
+LISTED = 100
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,37 @@ class Found:
 @login_required
 @require_GET
 def index(request: Request, agent_id: UUID) -> HttpResponse:
-    """All conversations of an agent, also the archived ones; `?q=` finds messages in them."""
+    """All conversations of an agent, also the archived ones; `?q=` finds messages in them.
+
+    A page of them: the newest, or, with `?after=<id>`, those that were spoken in before that one.
+    """
     agent = own_agent(request, agent_id)
     query = storable(request.GET.get("q", "")).strip()[:LONGEST_QUERY]
     found = found_messages(agent, query) if query else []  # it may ask an embedding model
     with snapshot():
-        conversations = agent.conversations.filter(hidden=False).by_activity().with_activity()
+        conversations = agent.conversations.filter(hidden=False).by_activity()
+        after = conversation_named(agent, request.GET.get("after", ""))
+        if after:
+            conversations = conversations.less_recent_than(after)
+        rows = list(conversations[: LISTED + 1])
         context = {
             "agent": agent,
-            "conversations": conversations[:LISTED],
+            "conversations": rows[:LISTED],
+            "has_more": len(rows) > LISTED,
+            "after": after,
             "query": query,
             "found": found,
         }
-        return render(request, "agents/conversations/index.html", context)
+        name = "_listed" if request.htmx else "index"
+        return render(request, f"agents/conversations/{name}.html", context)
+
+
+def conversation_named(agent: Agent, key: str) -> Conversation | None:
+    """The agent's conversation of that id, if there is one."""
+    try:
+        return Conversation.of(agent, UUID(key))
+    except ValueError:
+        return None
 
 
 def found_messages(agent: Agent, query: str) -> list[Found]:

@@ -1,7 +1,11 @@
-"""Time travel: an agent as it was right after one of its steps, to look at and to fork from."""
+"""Time travel: an agent as it was right after one of its steps, to look at and to fork from.
+
+The steps are those of all its conversations, or, below a conversation's address, of that one.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -17,36 +21,76 @@ from agents.ledger import fork as forks
 from agents.ledger import time_travel
 from agents.memory import sent_requests
 from agents.memory.classes import template_of
-from agents.models import Agent, Block, Message, Run, Step
+from agents.models import Agent, Block, Conversation, Message, Run, Step
 from agents.models.event import snapshot
 from agents.models.message import storable
 
 from .context import text_of
 from .context_chart import ContextBar, context_bar
-from .request import Request, own_agent
+from .request import Request, own_agent, own_conversation
 
 RUNS_SHOWN = 20
 STEPS_SHOWN = 60
 LONGEST_NAME = Agent._meta.get_field("name").max_length or 0  # characters
 
 
+@dataclass(frozen=True)
+class Way:
+    """The steps that one goes through: all of an agent, or those of one of its conversations."""
+
+    agent: Agent
+    conversation: Conversation | None = None
+
+    @property
+    def of(self) -> Agent | Conversation:
+        return self.conversation or self.agent
+
+    @property
+    def now(self) -> str:
+        """The address of the present."""
+        return (self.conversation or self.agent.first_conversation).get_absolute_url()
+
+    def address(self, name: str, *rest: Any) -> str:
+        """The address of that name, on this way."""
+        within = [self.conversation.pk] if self.conversation else []
+        return reverse(name, args=[self.agent.pk, *within, *rest])
+
+    def beside(self, step: Step) -> dict[str, Any]:
+        """The conversation of a step, and the address of the step on the other way; nothing where
+        the agent has one conversation."""
+        if self.agent.conversations.count() < 2:
+            return {}
+        conversation = step.run.conversation
+        other = Way(self.agent, None if self.conversation else conversation)
+        address = other.address("past", time_travel.number_of(step, other.of))
+        return {"said_in": conversation, "within": self.conversation, "other_way": address}
+
+
+def way_of(request: Request, agent_id: UUID, conversation_id: UUID | None) -> Way:
+    """The steps that an address is about."""
+    if conversation_id is None:
+        return Way(own_agent(request, agent_id))
+    conversation = own_conversation(request, agent_id, conversation_id)
+    return Way(conversation.agent, conversation)
+
+
 @login_required
 @require_GET
-def find(request: Request, agent_id: UUID) -> HttpResponse:
+def find(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Lead to the step of `?at=<number>`, of `?step=<id>`, or to the newest one."""
-    agent = own_agent(request, agent_id)
-    steps = time_travel.steps_of(agent)
+    way = way_of(request, agent_id, conversation_id)
+    steps = time_travel.steps_of(way.of)
     at, key = request.GET.get("at", ""), request.GET.get("step", "")
     if is_number(key):
         step = get_object_or_404(steps.select_related("run__agent"), pk=int(key))
-        return redirect("past", agent.pk, time_travel.number_of(step))
+        return redirect(way.address("past", time_travel.number_of(step, way.of)))
     count = steps.count()
     number = int(at) if is_number(at) else count
     if number > count:
-        return redirect("agent", agent.pk)
+        return redirect(way.now)
     if not count:
-        return render(request, "agents/past/none.html", {"agent": agent})
-    return redirect("past", agent.pk, max(number, 1))
+        return render(request, "agents/past/none.html", {"agent": way.agent})
+    return redirect(way.address("past", max(number, 1)))
 
 
 def is_number(text: str) -> bool:
@@ -55,29 +99,35 @@ def is_number(text: str) -> bool:
 
 @login_required
 @require_GET
-def show(request: Request, agent_id: UUID, number: int) -> HttpResponse:
+def show(
+    request: Request, agent_id: UUID, number: int, conversation_id: UUID | None = None
+) -> HttpResponse:
     """The agent after its step of that number; past the last one, the agent itself."""
     with snapshot():
-        agent = own_agent(request, agent_id)
-        step = time_travel.step_at(agent, number)
+        way = way_of(request, agent_id, conversation_id)
+        step = time_travel.step_at(way.of, number)
         if step is None:
             if not number:
                 raise Http404
-            return redirect("agent", agent.pk)
-        context = past_context(agent, step, number)
+            return redirect(way.now)
+        context = past_context(way, step, number)
         if request.htmx:
             return render(request, "agents/past/_then.html", context)
         return render(request, "agents/past/show.html", context)
 
 
-def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str, Any]:
+def past_context(way: Way, step: Step, number: int, **more: Any) -> dict[str, Any]:
     """What the past is drawn from: blocks, context and transcript, as they were."""
-    steps = time_travel.steps_of(agent).count()
+    agent, steps = way.agent, time_travel.steps_of(way.of).count()
     moment = timezone.localtime(time_travel.ended_at(step))
     blocks = time_travel.blocks_at(step)
     bar = bar_of(agent, step, blocks)
     return {
         "agent": agent,
+        "now_address": way.now,
+        "travel_address": way.address("past_at"),
+        "fork_address": way.address("past_fork", number),
+        **way.beside(step),
         "step": step,
         "number": number,
         "steps": steps,
@@ -85,7 +135,9 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
         "moment": moment.strftime("%-d %b %Y %H:%M:%S %Z"),
         "blocks": blocks,
         "bar": bar,
-        "parts": [(s, part_address(agent, number, s.key) if s.size else "") for s in bar.shares]
+        "parts": [
+            (s, way.address("past_part", number, s.key) if s.size else "") for s in bar.shares
+        ]
         if bar
         else [],
         "estimated": not step.prompt_tokens,
@@ -93,10 +145,6 @@ def past_context(agent: Agent, step: Step, number: int, **more: Any) -> dict[str
         **transcript(step),
         **more,
     }
-
-
-def part_address(agent: Agent, number: int, name: str) -> str:
-    return reverse("past_part", args=[agent.pk, number, name])
 
 
 def bar_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> ContextBar | None:
@@ -121,12 +169,14 @@ def bar_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> Con
 
 @login_required
 @require_GET
-def part(request: Request, agent_id: UUID, number: int, name: str) -> HttpResponse:
+def part(
+    request: Request, agent_id: UUID, number: int, name: str, conversation_id: UUID | None = None
+) -> HttpResponse:
     """The text of a part of the context as it was sent in a step."""
     with snapshot():
-        agent = own_agent(request, agent_id)
-        step = time_travel.step_at(agent, number)
-        bar = bar_of(agent, step, time_travel.blocks_at(step)) if step else None
+        way = way_of(request, agent_id, conversation_id)
+        step = time_travel.step_at(way.of, number)
+        bar = bar_of(way.agent, step, time_travel.blocks_at(step)) if step else None
         if bar is None:
             raise Http404
         return text_of(request, bar, name)
@@ -172,16 +222,18 @@ def runs_until(step: Step) -> Any:
 
 @login_required
 @require_POST
-def fork(request: Request, agent_id: UUID, number: int) -> HttpResponse:
+def fork(
+    request: Request, agent_id: UUID, number: int, conversation_id: UUID | None = None
+) -> HttpResponse:
     """Make a new agent as this one was after a step. POST: `name`."""
-    agent = own_agent(request, agent_id)
-    step = time_travel.step_at(agent, number)
+    way = way_of(request, agent_id, conversation_id)
+    step = time_travel.step_at(way.of, number)
     if step is None:
         raise Http404
-    name = storable(request.POST.get("name", "")).strip() or fork_name(agent, number)
+    name = storable(request.POST.get("name", "")).strip() or fork_name(way.agent, number)
     if len(name) > LONGEST_NAME:
         error = f"The name has {len(name):,} characters; at most {LONGEST_NAME} are allowed."
-        context = past_context(agent, step, number, fork_name=name, fork_error=error)
+        context = past_context(way, step, number, fork_name=name, fork_error=error)
         return render(request, "agents/past/show.html", context, status=422)
     return redirect("agent", forks.fork(step, name, request.user).pk)
 

@@ -88,7 +88,7 @@ def stored_conversation(conversation: Conversation) -> Conversation:
 
 def test_a_message_brings_an_archived_conversation_back(second: Conversation) -> None:
     second.archive()
-    assert list(second.agent.listed_conversations()) == [second.agent.first_conversation]
+    assert second.agent.listed_conversations() == ([second.agent.first_conversation], False)
     second.send("Still here?", "k")
     assert stored_conversation(second).archived_at is None
 
