@@ -16,10 +16,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from agents.models import Message
+from agents.models import Image, Message
+from agents.models.image import MOST_IMAGES
 from agents.models.message import storable
 
 from .call_ids import CallIds, Ids
+from .limits import check_images
 from .parts import Said, as_object, parts_of
 from .reading import Entry, Notes, count
 
@@ -40,6 +42,7 @@ class Line:
     at: datetime
     content: str = ""
     reasoning: str = ""
+    images: list[Image] = field(default_factory=list)
     calls: list[dict[str, str]] = field(default_factory=list)
     call_id: str = ""
     is_error: bool = False
@@ -110,6 +113,7 @@ class Reader:
         self.is_own = bool(own.given)
         self.thinks = not self.is_own and agent.text("agent_type") not in SPEAKS_BY_TEXT
         self.made = set(own.texts("made"))
+        self.images = 0
         self.kept = {each.get("id", str): each for each in own.entries("messages")}
         ids = {message.get("id", str) for message in agent.entries("messages")}
         self.left_out["missing"] = len([each for each in self.in_context if each not in ids])
@@ -172,6 +176,10 @@ class Reader:
             return
         line = Line(message.get("id", str), role, self.at, said.text, said.reasoning)
         line.model = message.text("model")[:200]
+        line.images = said.images[:MOST_IMAGES] if role == Message.Role.USER else []
+        self.left_out["images"] += len(said.images) > len(line.images)
+        self.images += len(line.images)
+        check_images(self.images)
         line.sender_id = message.text("sender_id")[:200]
         if role == "assistant":
             line.calls = said.calls
@@ -215,7 +223,8 @@ class Reader:
             "summaries": "held an older summary: left out, because the newest one replaces it",
             "decisions": "approved or refused a tool call: left out",
             "roles": "had an unknown role: left out",
-            "pictures": "held a picture or a file: only the text was imported",
+            "pictures": "held a file, or an image that cannot be read here: left out",
+            "images": f"had images that only a person's has, or over {MOST_IMAGES}: left out",
             "hidden": "held reasoning that its provider does not disclose: it cannot be shown",
             "twice": "called tools twice under one id: only the first call was imported",
             "names": "called tools by names that no endpoint accepts: other characters became '_'",

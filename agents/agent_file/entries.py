@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Model
 
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, Block, Compaction, Message
+from agents.models import Agent, Block, Compaction, Image, Message
 
 # The fields that this program writes and reads by name; their bounds are the models' own.
 RUN = (
@@ -206,6 +206,8 @@ def message_entry(
 def entry_of(message: Message, model: str | None) -> dict[str, Any]:
     """A message of the person, the model or a tool."""
     key, content = f"message-{message.number}", texts(message.content, message.reasoning)
+    if message.images:
+        content = [part for part in content if part.get("text") != ""] + image_parts(message)
     entry = message_entry(key, message.role, content, message.created_at, model)
     entry["sender_id"] = message.sender_id or None
     if message.tool_calls:
@@ -229,6 +231,24 @@ def entry_of(message: Message, model: str | None) -> dict[str, Any]:
             }
         ]
     return entry
+
+
+def image_parts(message: Message) -> list[dict[str, Any]]:
+    """A message's images, with their bytes."""
+    keys = [image["sha256"] for image in message.images]
+    data = Image.in_base64(message.agent_id, keys)
+    return [
+        {
+            "type": "image",
+            "source": {
+                "type": "base64",
+                "media_type": image["media_type"],
+                "data": data.get(image["sha256"], ""),
+                "detail": None,
+            },
+        }
+        for image in message.images
+    ]
 
 
 def summary_entry(key: str, summary: Compaction, model: str | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ MOST_MESSAGES = 100_000
 MOST_PASSAGES = 100_000
 MOST_EDITS = 100_000
 MOST_STEPS = 100_000
+MOST_IMAGES_OF_AGENT = 300
 
 
 def check_size(file: Entry, own: Entry) -> None:
@@ -41,6 +42,15 @@ def check_size(file: Entry, own: Entry) -> None:
             raise AgentFileError(
                 f"The file has {count:,} {noun}; at most {most:,} are allowed. {advice}."
             )
+
+
+def check_images(count: int) -> None:
+    """AgentFileError if an agent's messages have more images than one import can take."""
+    if count > MOST_IMAGES_OF_AGENT:
+        raise AgentFileError(
+            f"The messages of an agent have more than {MOST_IMAGES_OF_AGENT:,} images; at most so"
+            " many are allowed. Import it without messages."
+        )
 
 
 def length(entry: Entry, name: str) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from agents.models import Image
 
 from .call_ids import sendable_name
 from .reading import Entry, in_words
@@ -31,6 +36,7 @@ class Said:
     reasoning: str = ""
     calls: list[dict[str, str]] = field(default_factory=list)
     returns: list[Returned] = field(default_factory=list)
+    images: list[Image] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
@@ -78,10 +84,20 @@ def take(
             failed = part.get("is_error", bool, False)
             text = as_text(part.given.get("content"))
             said.returns.append(Returned(key_of(part, "tool_call_id"), text, failed))
+        case "image" if image := image_of(part.entry("source")):
+            said.images.append(image)
         case "redacted_reasoning" | "omitted_reasoning":
             said.left_out["hidden"] += 1
         case _:
             said.left_out["pictures"] += 1
+
+
+def image_of(source: Entry) -> Image | None:
+    """An image whose bytes are in the file; None for what is elsewhere, or cannot be read."""
+    try:
+        return Image.read(base64.b64decode(source.text("data"), validate=True))
+    except (ValidationError, ValueError):
+        return None
 
 
 def call_of(call: Entry) -> dict[str, str]:

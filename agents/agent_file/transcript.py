@@ -10,8 +10,9 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from agents.memory.context import BYTES_PER_TOKEN
-from agents.models import Agent, Compaction, Conversation, Message, Run, Step
+from agents.models import Agent, Compaction, Conversation, Image, Message, Run, Step
 from agents.models.compaction import LONGEST_SUMMARY
+from agents.models.image import with_marks
 from agents.models.model_settings import problem
 from agents.models.step import checked_feedback
 from agents.text.excerpts import first_words
@@ -51,6 +52,11 @@ class Transcript:
         for step, place in zip(self.steps, self.run_of, strict=True):
             step.run = self.runs[place]
         store(self.steps)
+        images = {image.sha256: image for line in lines for image in line.images}
+        Image.check_room(agent.owner_id, sum(image.size for image in images.values()))
+        for image in images.values():
+            image.agent, image.is_named = agent, True
+            store([image])
         for start in range(0, len(lines), BATCH):
             some = enumerate(lines[start : start + BATCH], start + 1)
             store([self._message(agent, number, line) for number, line in some])
@@ -71,6 +77,7 @@ class Transcript:
             status=line.status,
             sender_id=line.sender_id,
             content=line.content,
+            images=[image.part() for image in line.images],
             reasoning=line.reasoning,
             tool_calls=line.calls,
             tool_call_id=line.call_id,
@@ -94,13 +101,14 @@ def deduce_runs(found: History, notes: Notes) -> Transcript:
         if line.role == Message.Role.USER or not made.runs:
             text = line.content if line.role == Message.Role.USER else ""
             made.runs.append(run_at(line.at, text))
+            made.runs[-1].images = [image.part() for image in line.images]
             before = None
         run, line.run = made.runs[-1], len(made.runs) - 1
         run.finished_at = max(run.finished_at or line.at, line.at)
         if line.role == Message.Role.ASSISTANT:
             begun(made, line, before)
             run.status = Run.Status.DONE
-            run.reason = Run.Reason.ANSWERED if run.text else Run.Reason.GIVEN
+            run.reason = Run.Reason.ANSWERED if run.words else Run.Reason.GIVEN
         elif line.role == Message.Role.TOOL:
             line.step = len(made.steps) - 1
             step = made.steps[-1]
@@ -111,7 +119,7 @@ def deduce_runs(found: History, notes: Notes) -> Transcript:
     said = [line for line in found.lines if line.role == Message.Role.USER]
     made.conversations.append(
         Conversation(
-            title=first_words(said[0].content) if said else "",
+            title=first_words(with_marks(said[0].content, said[0].images)) if said else "",
             context_from=found.context_from,
             last_message_at=said[-1].at if said else None,
         )

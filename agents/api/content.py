@@ -151,7 +151,7 @@ def sent_before(user: User, agent: Agent, file_id: str) -> str:
                 f"There is no image '{file_id[:100]}'; a source of type 'letta' names one that you"
                 " sent before. Files are not stored here: send it as base64."
             )
-        row.copy_to(agent)
+        row.keep(agent)
     return sha256
 
 

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 
 from agents.models import Agent, Conversation
 
+SHA256 = re.compile(r"[0-9a-f]{64}")
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
@@ -61,7 +62,11 @@ def accept_message(user: User, body: dict[str, Any]) -> None:
     text, key = body.get("text"), body.get("key")
     if not isinstance(text, str) or not isinstance(key, str) or not KEY.fullmatch(key):
         raise CommandError("A message needs 'text' and a 'key' of at most 100 letters and digits.")
-    find_conversation(user, body).send(text, key)
+    images = body.get("images") or []
+    images = images if isinstance(images, list) else [images]
+    if not all(isinstance(each, str) and SHA256.fullmatch(each) for each in images):
+        raise CommandError("'images' are the SHA-256s of images that were uploaded before.")
+    find_conversation(user, body).send(text, key, images)
 
 
 def stop_current_run(user: User, body: dict[str, Any]) -> None:

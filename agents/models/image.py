@@ -84,28 +84,29 @@ class Image(models.Model):
         ValidationError as in `read_image`; LimitReached where the owner has too many. Not within a
         transaction: reading a large image takes a second.
         """
-        file = read_image(data)
-        return cls.keep(
-            agent,
-            media_type=file.media_type,
-            width=file.width,
-            height=file.height,
-            data=file.data,
-            thumbnail=file.thumbnail,
-        )
+        return cls.read(data).keep(agent)
 
     @classmethod
-    def keep(cls, agent: Agent, *, data: bytes, **fields: Any) -> Image:
-        """Store an image that was read already."""
-        check_images(cls.objects.filter(agent__owner=agent.owner_id), len(data))
-        image, made = cls.objects.get_or_create(
-            agent=agent,
-            sha256=hashlib.sha256(data).hexdigest(),
-            defaults={**fields, "data": data, "size": len(data)},
-        )
+    def read(cls, data: bytes) -> Image:
+        """An image that is not stored yet, and no agent's; ValidationError as in `read_image`."""
+        file = read_image(data)
+        key = hashlib.sha256(file.data).hexdigest()
+        return cls(sha256=key, size=len(file.data), **file._asdict())
+
+    def keep(self, agent: Agent) -> Image:
+        """Store it for an agent, unless it is there already."""
+        self.check_room(agent.owner_id, self.size)
+        names = ("media_type", "width", "height", "size", "data", "thumbnail", "is_named")
+        fields = {name: getattr(self, name) for name in names}
+        image, made = Image.objects.get_or_create(agent=agent, sha256=self.sha256, defaults=fields)
         if not made:  # uploaded again: it has a day again to be sent
-            cls.objects.filter(pk=image.pk).update(created_at=timezone.now())
+            Image.objects.filter(pk=image.pk).update(created_at=timezone.now())
         return image
+
+    @classmethod
+    def check_room(cls, owner_id: int, size: int) -> None:
+        """LimitReached where so many more bytes are too many for a person."""
+        check_images(cls.objects.filter(agent__owner=owner_id), size)
 
     def part(self) -> ImagePart:
         """As a message names it."""
@@ -153,14 +154,7 @@ class Image(models.Model):
     def copy(cls, first: Agent, agent: Agent) -> None:
         """Give an agent those of another that its own messages name."""
         for row in cls.objects.filter(agent=first, sha256__in=named_by(agent)).defer(None):
-            row.copy_to(agent)
-
-    def copy_to(self, agent: Agent) -> Image:
-        """The same for another agent; not read anew."""
-        fields = ("media_type", "width", "height", "thumbnail", "is_named")
-        return Image.keep(
-            agent, data=bytes(self.data), **{name: getattr(self, name) for name in fields}
-        )
+            row.keep(agent)
 
 
 def named_by(agent: Agent) -> set[str]:
@@ -176,6 +170,6 @@ def named_by(agent: Agent) -> set[str]:
     return {part["sha256"] for part in parts}
 
 
-def with_marks(text: str, images: Iterable[ImagePart]) -> str:
+def with_marks(text: str, images: Iterable[object]) -> str:
     """A text with a mark behind it for each of its images."""
     return " ".join([*filter(None, [text]), *(MARK for _ in images)])

@@ -15,6 +15,8 @@ from django.views.decorators.http import require_GET
 from agents.live import fragments
 from agents.models import Agent, Conversation, Run
 from agents.models.event import snapshot
+from agents.models.image import MOST_IMAGES
+from agents.models.image_file import LARGEST_UPLOAD
 
 from . import panel
 from .request import Request, own_conversation
@@ -65,6 +67,8 @@ def chat_context(conversation: Conversation, run: Run | None = None) -> dict[str
     return {
         "agent": conversation.agent,
         "conversation": conversation,
+        "most_images": MOST_IMAGES,
+        "largest_image": LARGEST_UPLOAD,
         **transcript(conversation, at=run.pk if run else None),
         **fragments.memory_panel(conversation.agent),
         **fragments.page_status(conversation),

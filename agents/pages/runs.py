@@ -38,7 +38,8 @@ def send(request: Request, agent_id: UUID, conversation_id: UUID | None = None) 
     conversation = own_conversation(request, agent_id, conversation_id)
     text = request.POST.get("text", "")
     try:
-        conversation.send(text, request.POST.get("key", "")[:100] or uuid4().hex)
+        key = request.POST.get("key", "")[:100] or uuid4().hex
+        conversation.send(text, key, request.POST.getlist("images"))
     except LimitReached as limit:
         response = refuse_message(request, conversation, text, str(limit), 429)
         response.headers["Retry-After"] = str(limit.seconds)

@@ -7,7 +7,9 @@
   const stop = document.getElementById("stop");
   const error = document.getElementById("composer-error");
   const draftName = `draft:${form.elements.conversation.value}`;
-  let waiting = null; // {key, text} sent and not yet accepted
+  let waiting = null; // {key, text, images} sent and not yet accepted
+  const attached = document.getElementById("attached");
+  const images = () => new FormData(form).getAll("images");
 
   const grow = () => { box.rows = Math.min(12, Math.max(1, box.value.split("\n").length)); };
   const refuse = (text) => {
@@ -18,7 +20,8 @@
   };
   const problem = (text) => {
     const longest = Number(box.dataset.longest);
-    if (!text.trim()) return "The message is empty; write something first.";
+    if (attached.querySelector(".loading")) return "An image is still being uploaded; send the message when it is there.";
+    if (!text.trim() && !images().length) return "The message is empty; write something first.";
     if (text.length > longest) {
       return `The message has ${text.length.toLocaleString("en")} characters; at most ${longest.toLocaleString("en")} are allowed. Shorten it or send it in parts.`;
     }
@@ -32,7 +35,7 @@
     const wrong = problem(box.value);
     if (wrong) return refuse(wrong);
     error.replaceChildren();
-    waiting = { key: newKey(), text: box.value };
+    waiting = { key: newKey(), text: box.value, images: images() };
     form.elements.key.value = waiting.key;
     form.classList.add("sending");
     transmit();
@@ -41,6 +44,7 @@
     if (waiting?.key !== key) return;
     if (box.value === waiting.text) box.value = "";
     sessionStorage.removeItem(draftName);
+    document.dispatchEvent(new CustomEvent("memoryweb:sent", { detail: waiting.images }));
     settled();
     grow();
   };

@@ -181,7 +181,7 @@ def test_every_call_is_answered_in_the_context(alice: User) -> None:
         ("1 tool return", "no call"),
         ("1 tool call had no return",),
         ("1 message of the context",),
-        ("picture",),
+        ("image that cannot be read",),
         ("role",),
     ):
         assert noted(imported.notes, *words)
