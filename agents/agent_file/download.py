@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator
 from tempfile import SpooledTemporaryFile
 from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
@@ -37,12 +39,31 @@ def download(
             conversation = Conversation.of(now, conversation.pk)
         for piece in written(now, conversation, with_messages=with_messages):
             file.write(piece.encode())
+    return sent(request, file, file_name(agent), "application/json")
+
+
+def download_all(request: HttpRequest, agents: Iterable[Agent], name: str) -> StreamingHttpResponse:
+    """Agents as a zip of agent files, all of one moment; written to the end before it is sent."""
+    file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115, closed once sent
+    with snapshot(), ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for agent in agents:
+            with archive.open(f"{agent.pk}-{file_name(agent)}", "w", force_zip64=True) as entry:
+                for piece in written(agent):
+                    entry.write(piece.encode())
+    file.seek(0, os.SEEK_END)
+    return sent(request, file, name, "application/zip")
+
+
+def sent(
+    request: HttpRequest, file: IO[bytes], name: str, content_type: str
+) -> StreamingHttpResponse:
+    """A file that stands at its end."""
     size = file.tell()
     file.seek(0)
     content = async_chunks(file) if isinstance(request, ASGIRequest) else chunks(file)
-    response = StreamingHttpResponse(content, content_type="application/json")
+    response = StreamingHttpResponse(content, content_type=content_type)
     response["Content-Length"] = str(size)
-    response["Content-Disposition"] = f'attachment; filename="{file_name(agent)}"'
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

@@ -29,8 +29,11 @@ def page(context: BrowserContext) -> Iterator[Page]:
     session: Any = context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     key = {
-        **{"protocol": "ctap2", "transport": "internal", "hasResidentKey": True},
-        **{"hasUserVerification": True, "isUserVerified": True},
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
     }
     session.send("WebAuthn.addVirtualAuthenticator", {"options": key})
     yield page
