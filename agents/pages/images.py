@@ -18,8 +18,7 @@ from .request import Request, own_agent
 HEADERS = {
     # its address has its SHA-256, so what is there never changes
     "Cache-Control": "private, max-age=31536000, immutable",
-    # the style is that of the browser's own page around an image
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
     "Content-Disposition": "inline",
     "X-Content-Type-Options": "nosniff",
 }

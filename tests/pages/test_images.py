@@ -85,7 +85,7 @@ def test_a_waiting_message_shows_its_images(agent: Agent, web: Client) -> None:
     agent.first_conversation.send("", "k2", [image.sha256])
     page = web.get(reverse("agent", args=[agent.pk])).content.decode()
     waiting = page[page.index('class="queue"') : page.index('id="composer"')]
-    assert "[image]" in waiting
+    assert 'alt="Image 1, 64 × 48 pixels"' in waiting
     assert reverse("image_thumbnail", args=[agent.pk, image.sha256]) in waiting
 
 

@@ -10,7 +10,18 @@ from django.apps import apps
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from agents.models import Agent, Approval, Compaction, Conversation, Editor, Passage, Run, Step
+from agents.models import (
+    Agent,
+    Approval,
+    Compaction,
+    Conversation,
+    Editor,
+    Image,
+    Passage,
+    Run,
+    Step,
+)
+from tests.support.pictures import picture
 from tests.support.stored import of
 
 
@@ -38,6 +49,7 @@ def ids_of(agent: Agent) -> dict[str, Any]:
         "compaction_id": made.pk,
         "approval_id": asked.pk,
         "passage_id": passage.pk,
+        "sha256": Image.add(agent, picture()).sha256,
         "number": 1,
         "version": 0,
         "name": "history",
@@ -52,6 +64,7 @@ def ids_of_nothing() -> dict[str, Any]:
         "agent_id": uuid4(),
         "conversation_id": uuid4(),
         "block_id": uuid4(),
+        "sha256": "f" * 64,
         "number": 1,
         "version": 0,
         "name": "history",
