@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
+from .event import Event
 from .limits import LimitReached, check_schedules
 from .message import checked
 from .run import Run
@@ -123,6 +124,7 @@ class Schedule(models.Model):
         schedule.next_at = schedule.time_after(now) if cron else checked_time(at, now)
         check_schedules(agent)
         schedule.save(force_insert=True)
+        schedule._tell()
         return schedule
 
     @property
@@ -178,6 +180,7 @@ class Schedule(models.Model):
             if self.next_at and now - self.next_at < KEEPS_TRYING:
                 self.error = f"Not sent yet, and tried again: {limit}"
                 self.save(update_fields=["error"])
+                self._tell()
             else:
                 self.move_on(now, f"Not sent: {limit}")
             return None
@@ -207,14 +210,21 @@ class Schedule(models.Model):
             except ValidationError as refusal:
                 self.error = " ".join(filter(None, [error, *refusal.messages]))
         self.save(update_fields=["next_at", "error", "last_run"])
+        self._tell()
         if self.next_at is None:
             over = self.agent.schedules.filter(next_at=None).order_by("-created_at")
             oldest = over.values_list("pk", flat=True)[KEPT_WHEN_OVER:]
             self.agent.schedules.filter(pk__in=list(oldest)).delete()
 
+    @transaction.atomic
     def stop(self) -> None:
         """Send nothing more; what was sent goes on."""
+        self._tell()
         self.delete()
+
+    def _tell(self) -> None:
+        """Have open pages show the schedules as they are now."""
+        self.agent.record(Event.of(Event.Kind.AGENT_CHANGED))
 
 
 def checked_time(at: datetime | None, now: datetime) -> datetime:

@@ -33,7 +33,8 @@ def index(request: Request, agent_id: UUID) -> HttpResponse:
     rows = agent.schedules.select_related("last_run").prefetch_related("last_run__steps")
     schedules = rows.order_by("-created_at")[:LISTED]
     context = {"agent": agent, "schedules": schedules, "form": form}
-    return render(request, "agents/schedules.html", context, status=status)
+    name = "_schedules" if request.htmx else "schedules"
+    return render(request, f"agents/{name}.html", context, status=status)
 
 
 def add(agent: Agent, form: ScheduleForm) -> int:

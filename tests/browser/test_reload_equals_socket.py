@@ -9,13 +9,18 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from agents.models import Event
+from tests.browser.calls_that_wait import (
+    ask_for_approval,
+    bring_a_tool,
+    refuse,
+    return_by_script,
+    stop_what_waits,
+)
 from tests.browser.conftest import Chat, caught_up, log, status
 from tests.browser.stage import (
     Stage,
-    ask_for_approval,
     ask_to_stop,
     begin,
-    bring_a_tool,
     call_tools_and_go_on,
     change_blocks,
     edit_by_hand,
@@ -29,16 +34,13 @@ from tests.browser.stage import (
     put_away,
     queue,
     reflect,
-    refuse,
     remove_a_block,
     rename,
     rename_the_conversation,
     reset,
     reset_and_go_on,
-    return_by_script,
     rewrite_the_past,
     rewrite_the_summary,
-    stop_what_waits,
     stream_reasoning,
     stream_text,
     try_again,

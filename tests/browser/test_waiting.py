@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.calls_that_wait import bring_a_tool
 from tests.browser.conftest import Chat, button, log, status
-from tests.browser.stage import Stage, bring_a_tool, script
+from tests.browser.stage import Stage, script
 from tests.support.fake_openai import FakeOpenAI, calls, text
 from tests.support.server import MemoryWeb
 

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from agents import outgoing
-from agents.outgoing import OutgoingError, fetch, may_be_asked
+from agents.outgoing import OutgoingError, addresses, fetch, may_be_asked, requests
 from tests.support.web_servers import certificate_for, redirecting, says, web_server
 
 
@@ -23,7 +23,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
         left = answers.get(host) or [[host]]
         return left.pop(0) if len(left) > 1 else left[0]
 
-    monkeypatch.setattr(outgoing, "resolve", resolve)
+    monkeypatch.setattr(addresses, "resolve", resolve)
     return answers
 
 
@@ -117,7 +117,7 @@ def test_tls_checks_the_name_of_the_host_and_not_the_address(
     presented, checks = certificate_for("shop.example", tmp_path)
     asked: list[str | None] = []
     presented.sni_callback = lambda _socket, name, _context: asked.append(name)
-    monkeypatch.setattr(outgoing, "certificates", lambda: checks)
+    monkeypatch.setattr(requests, "certificates", lambda: checks)
     with web_server(says("over TLS"), tls=presented) as server:
         assert fetch(f"https://shop.example:{server.port}/").text == "over TLS"
         with pytest.raises(OutgoingError, match="CERTIFICATE_VERIFY_FAILED"):

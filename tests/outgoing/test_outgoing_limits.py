@@ -9,8 +9,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from pytest_django import Settings
 
-from agents import outgoing
-from agents.outgoing import OutgoingError, check_url, fetch, post_json
+from agents.outgoing import OutgoingError, check_url, fetch, post_json, requests
 from tests.support.web_servers import redirecting, says, web_server
 
 
@@ -18,7 +17,7 @@ from tests.support.web_servers import redirecting, says, web_server
 def test_a_server_that_is_silent_is_left_after_a_while(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "SECONDS", 0.3)
+    monkeypatch.setattr(requests, "SECONDS", 0.3)
     ended = threading.Event()
 
     def drip(request: BaseHTTPRequestHandler) -> None:
@@ -43,7 +42,7 @@ def test_a_server_that_is_silent_is_left_after_a_while(
 
 
 def test_an_answer_without_an_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outgoing, "LARGEST_ANSWER", 100_000)
+    monkeypatch.setattr(requests, "LARGEST_ANSWER", 100_000)
     sent = []
 
     def endless(request: BaseHTTPRequestHandler) -> None:
@@ -66,7 +65,7 @@ def test_a_small_answer_that_uncompresses_to_a_large_one_is_cut_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bomb = gzip.compress(b"0" * 50_000_000)
-    monkeypatch.setattr(outgoing, "LARGEST_ANSWER", 1_000_000)
+    monkeypatch.setattr(requests, "LARGEST_ANSWER", 1_000_000)
     with (
         web_server(says(bomb, Content_Encoding="gzip")) as server,
         pytest.raises(OutgoingError, match="more than 1,000,000 bytes"),

@@ -35,6 +35,30 @@ def test_a_message_is_scheduled_shown_sent_and_stopped(web: Client, agent: Agent
     assert agent.runs.count() == 1
 
 
+def test_what_changes_a_schedule_is_told_to_open_pages(web: Client, agent: Agent) -> None:
+    page = web.get(at("schedules", agent.pk)).content.decode()
+    assert f'data-seq="{agent.last_seq}"' in page
+    seen = agent.last_seq
+
+    def told() -> bool:
+        nonlocal seen
+        agent.refresh_from_db()
+        before, seen = seen, agent.last_seq
+        return seen > before
+
+    schedule = Schedule.create(agent, [("user", "Hi")], cron="0 9 * * *")
+    assert told()
+    part = web.get(at("schedules", agent.pk), headers={"HX-Request": "true"}).content.decode()
+    assert "0 9 * * *" in part
+    assert '<form method="post" action' in part
+    assert "Schedule a message" not in part
+    assert schedule.next_at
+    Schedule.objects.fire_due(schedule.next_at)
+    assert told()
+    Schedule.objects.get().stop()
+    assert told()
+
+
 def test_a_time_is_read_in_the_agents_time_zone(web: Client, agent: Agent) -> None:
     agent.configure(timezone="Asia/Tokyo")
     day = f"{tomorrow():%Y-%m-%d}"
