@@ -17,7 +17,8 @@ RUN := $(VENV)/.run-stamp
 HOSTED := $(VENV)/.hosted-stamp
 DEV := $(VENV)/.dev-stamp
 
-PYTEST := $(PY) -m pytest -n auto
+# A worker that has no more to do takes tests from the other, whose servers take longer.
+PYTEST := $(PY) -m pytest -n auto --dist worksteal
 # Not even looked at are the directories of what takes longer.
 FAST := $(PYTEST) -p no:schemathesis -p no:hypothesispytest -p no:playwright \
   -m "not slow and not hosted_only" --ignore=tests/browser --ignore=tests/sdk --ignore=tests/slow
@@ -28,7 +29,7 @@ WITH_SDKS := $(PY) -m pytest tests/sdk
 # Tests that drive a browser are a run of their own: playwright leaves an event loop running in its
 # thread, in which Django refuses the database and pytest-asyncio cannot start another.
 IN_BROWSER := $(PYTEST) -m "browser and not hosted_only" tests/browser
-HOSTED_TESTS := $(PYTEST) -m "not browser and not sqlite_only and not sdk" && \
+HOSTED_TESTS := $(PYTEST) --that-can-differ -m "not browser and not sqlite_only and not sdk" && \
   $(PY) -m pytest -m "browser and (hosted or hosted_only) and not sqlite_only" tests/browser
 
 # With Postgres or Redis named, `make run` needs their libraries too.
@@ -68,11 +69,11 @@ test: $(DEV) ## lint, types and all tests, with a real browser and the real SDKs
 test-fast: $(DEV) ## lint, types and the tests that start no browser, server or SDK: two minutes
 	@$(call check,$(FAST))
 
-test-hosted: $(DEV) ## the tests against a real Postgres and a real Redis
+test-hosted: $(DEV) ## the tests that could differ there, against a real Postgres and a real Redis
 	@$(find_browser); $(PY) -m tests.support.hosted_services -- sh -c '$(HOSTED_TESTS)'
 
 from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the tests find
-	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/api/test_absent.py tests/api/test_promise.py
+	@MEMORYWEB_WRITE_TABLES=1 $(PY) -m pytest -q tests/sdk tests/api/test_absent.py tests/api/test_notes.py
 
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench

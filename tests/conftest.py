@@ -27,6 +27,7 @@ from tests.support import judges
 from tests.support.endpoints import Bed
 from tests.support.endpoints.talk import Talk
 from tests.support.fake_openai import FakeOpenAI
+from tests.support.on_postgres import can_differ
 from tests.support.stored import of
 from tests.support.tool_pages import SHOUT
 
@@ -37,6 +38,17 @@ def edit_of(edit: BlockEdit | None) -> BlockEdit:
     """An edit that must be there."""
     assert edit is not None
     return edit
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "only tests that could end differently on Postgres; see tests/support/on_postgres.py"
+    parser.addoption("--that-can-differ", action="store_true", help=words)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--that-can-differ"):
+        config.hook.pytest_deselected(items=[each for each in items if not can_differ(each)])
+        items[:] = filter(can_differ, items)
 
 
 def pytest_collection_finish() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,25 @@ from tests.support.site import Site, own_site
 pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
 
 
-@pytest.fixture
-def site(tmp_path: Path, model: FakeOpenAI) -> Iterator[Site]:
-    with own_site(tmp_path, model) as site:
-        site.worker()
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as scripted:
+        yield scripted
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, model: FakeOpenAI) -> Iterator[Site]:
+    with own_site(tmp_path_factory.mktemp("hosted"), model) as site:
         yield site
+
+
+@pytest.fixture
+def site(started: Site, model: FakeOpenAI) -> Iterator[Site]:
+    """The site with one worker, of which nothing was asked yet."""
+    model.forget()
+    started.worker()
+    yield started
+    started.clear()
 
 
 def test_a_message_is_answered_by_a_worker_and_streamed_by_any_process(

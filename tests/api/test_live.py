@@ -20,10 +20,22 @@ pytestmark = [pytest.mark.slow, pytest.mark.sqlite_only]
 FILES = Path(__file__).parents[1] / "support" / "agent_files"
 
 
-@pytest.fixture
-def server(tmp_path: Path, model: FakeOpenAI) -> Iterator[MemoryWeb]:
-    with MemoryWeb(tmp_path, model) as server:
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as scripted:
+        yield scripted
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, model: FakeOpenAI) -> Iterator[MemoryWeb]:
+    with MemoryWeb(tmp_path_factory.mktemp("live"), model) as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_yet(model: FakeOpenAI) -> None:
+    """Whatever the test before has left."""
+    model.forget()
 
 
 @pytest.fixture
@@ -128,7 +140,8 @@ def test_a_message_waits_its_turn_behind_another(script: Script, model: FakeOpen
         one = pool.submit(script.ask, "POST", f"{path}/messages", {"input": "1"})
         model.wait_for_requests(1)
         two = pool.submit(script.ask, "POST", f"{path}/messages", {"input": "2"})
-        eventually(lambda: len(script.ask("GET", "/runs/")) == 2)
+        runs = f"/runs/?agent_id={path.removeprefix('/agents/')}"
+        eventually(lambda: len(script.ask("GET", runs)) == 2)
         gate.open()
         assert one.result()["messages"][0]["content"] == "First"
         assert two.result()["messages"][0]["content"] == "Second"
@@ -167,6 +180,7 @@ REFUSED = [
 
 
 def test_the_door_is_the_same_without_the_pages_middleware(script: Script) -> None:
+    before = script.ask("GET", "/agents/count")
     for headers, expect in REFUSED:
         named = {"Content-Type": "application/json"} | {
             name.replace("_", "-").title(): value for name, value in headers.items()
@@ -181,5 +195,5 @@ def test_the_door_is_the_same_without_the_pages_middleware(script: Script) -> No
             connection.endheaders(b"{}")
             response = connection.getresponse()
             assert (response.status, "detail" in json.loads(response.read())) == (expect, True)
-    assert script.ask("GET", "/agents/") == []
+    assert script.ask("GET", "/agents/count") == before
     assert "detail" in script.ask("GET", "/nothing/", expect=404)

@@ -16,10 +16,29 @@ pytestmark = [pytest.mark.hosted_only, pytest.mark.slow]
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"})
 
 
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as scripted:
+        yield scripted
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, model: FakeOpenAI) -> Iterator[Site]:
+    with own_site(tmp_path_factory.mktemp("hosted"), model) as site:
+        yield site
+
+
 @pytest.fixture
-def site(tmp_path: Path, model: FakeOpenAI) -> Iterator[Site]:
-    with own_site(tmp_path, model) as started:
-        yield started
+def site(started: Site) -> Iterator[Site]:
+    """The site, on which no worker runs yet and nothing was asked."""
+    yield started
+    started.clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_yet(model: FakeOpenAI) -> None:
+    """Whatever the test before has left."""
+    model.forget()
 
 
 def test_a_message_sent_to_one_process_is_answered_in_the_pages_of_another(

@@ -24,7 +24,9 @@ from agents.models import Agent, Editor, Identity, Passage, Run, Tool
 from tests.support.api_client import PUSH, Api
 
 pytestmark = pytest.mark.slow
-EXAMPLES = 12  # of each operation
+EXAMPLES = 5  # of each operation, beside some fifty at the bounds of its fields
+# Postgres is asked only what is at the bounds.
+PHASES = [Phase.explicit] if connection.vendor != "sqlite" else [Phase.explicit, Phase.generate]
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -114,7 +116,7 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) ->
     deadline=None,
     database=None,
     derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
+    phases=PHASES,
     suppress_health_check=list(HealthCheck),
 )
 def test_every_operation_does_what_the_document_says(

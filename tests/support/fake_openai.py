@@ -139,6 +139,13 @@ class FakeOpenAI:
         with self._changed:
             self._scripts.append((wanted, deque(answers)))
 
+    def forget(self) -> None:
+        """Begin anew for the next test: nothing is scripted, and nothing was asked."""
+        with self._changed:
+            self.default = text("OK")
+            for notes in (self._script, self._scripts, self.requests, self.raw_bodies):
+                notes.clear()
+
     @property
     def unused(self) -> int:
         """How many scripted answers nobody has asked for."""

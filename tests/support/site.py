@@ -14,14 +14,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import psycopg
 
 from tests.support.fake_openai import FakeOpenAI
-from tests.support.server import ROOT, MemoryWeb
+from tests.support.server import ROOT, START_WITHIN, MemoryWeb, eventually
 
 
 class Site:
@@ -38,12 +40,14 @@ class Site:
         self.database, self.stack = database, stack
         urls = {"DATABASE_URL": database, "REDIS_URL": os.environ["REDIS_URL"]}
         self.environment = urls | {"MEMORYWEB_SIGNUP": "open"} | environment
-        prepared = MemoryWeb(data / "prepare", model, **self.environment).command("prepare")
-        assert prepared.returncode == 0, prepared.stderr
-        self.web = [
-            stack.enter_context(MemoryWeb(data / name, model, **self.environment))
-            for name in ("one", "two")
-        ]
+        self.web = [MemoryWeb(data / name, model, **self.environment) for name in ("one", "two")]
+        self.workers: list[subprocess.Popen[bytes]] = []
+        stack.callback(self.stop_workers)
+        for web in self.web:
+            stack.callback(web.kill)
+            web.launch()
+        for web in self.web:
+            eventually(web.answers, within=START_WITHIN)
 
     def worker(self) -> subprocess.Popen[bytes]:
         """One more worker."""
@@ -54,13 +58,27 @@ class Site:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.stack.callback(made.wait)
-        self.stack.callback(made.kill)
+        self.workers.append(made)
         return made
 
+    def stop_workers(self) -> None:
+        """kill -9"""
+        for worker in self.workers:
+            worker.kill()
+        for worker in self.workers:
+            worker.wait()
+        self.workers.clear()
+
+    def clear(self) -> None:
+        """What a test leaves to the next: no worker, no agent, no job."""
+        self.stop_workers()
+        self.ask("TRUNCATE agents_agent, agents_block, procrastinate_jobs CASCADE")
+
     def ask(self, sql: str) -> list[tuple[object, ...]]:
+        """The rows that a statement gives, if it gives any."""
         with psycopg.connect(self.database) as connection:
-            return connection.execute(sql).fetchall()
+            answer = connection.execute(sql)
+            return answer.fetchall() if answer.description else []
 
     def statuses(self) -> list[object]:
         return [status for (status,) in self.ask("SELECT status FROM agents_run ORDER BY id")]
@@ -74,18 +92,31 @@ def own_site(
 
     Without a model, the demo answers.
     """
-    with own_database(server) as database, ExitStack() as stack:
+    server = server or os.environ["DATABASE_URL"]
+    with own_database(server, prepared(server)) as database, ExitStack() as stack:
         yield Site(data, model, database, stack, environment)
 
 
 @contextmanager
-def own_database(server: str = "") -> Iterator[str]:
-    """The URL of a fresh, empty database of a server; it is dropped in the end."""
+def own_database(server: str = "", copied: str = "template1") -> Iterator[str]:
+    """The URL of a fresh database of a server, empty or a copy; it is dropped in the end."""
     url = urlsplit(server or os.environ["DATABASE_URL"])
     name = f"site_{uuid4().hex[:12]}"
-    execute(urlunsplit(url), f"CREATE DATABASE {name}")
+    execute(urlunsplit(url), f"CREATE DATABASE {name} TEMPLATE {copied}")
     yield urlunsplit(url._replace(path=f"/{name}"))
     execute(urlunsplit(url), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@cache
+def prepared(server: str) -> str:
+    """The name of a database of a server that sites are copies of; it ends with the server."""
+    name = f"prepared_{uuid4().hex[:12]}"
+    execute(server, f"CREATE DATABASE {name}")
+    url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    with TemporaryDirectory() as data:
+        done = MemoryWeb(Path(data), DATABASE_URL=url).command("prepare")
+    assert done.returncode == 0, done.stderr
+    return name
 
 
 def execute(url: str, sql: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,12 +39,9 @@ def killed_after(seconds: int, *lines: str) -> None:
     A match of a regular expression cannot be interrupted, nor counted, in any other way.
     """
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))"
-    setup = "import django; django.setup()"
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "memoryweb.settings"}
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join([limit, setup, *lines])],
+        [sys.executable, "-c", "\n".join([limit, *lines])],
         cwd=ROOT,
-        env=environment,
         capture_output=True,
         text=True,
         check=False,
