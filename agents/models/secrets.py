@@ -64,6 +64,17 @@ def encrypted(secrets: Mapping[str, str]) -> dict[str, str]:
     return {name: cipher.encrypt(value.encode()).decode() for name, value in secrets.items()}
 
 
+def unreadable(stored: Mapping[str, str], key: str) -> list[str]:
+    """The names of secrets that were stored under another key than this."""
+    cipher, names = _cipher(key), []
+    for name, token in stored.items():
+        try:
+            cipher.decrypt(token.encode())
+        except InvalidToken:
+            names.append(name)
+    return names
+
+
 def decrypted(stored: Mapping[str, str]) -> dict[str, str | None]:
     """The secrets; None for those that were stored under another SECRET_KEY."""
     return {name: _read(token) for name, token in stored.items()}

@@ -1,19 +1,15 @@
-"""What `manage.py serve` does with its process and its database before it serves; backups."""
+"""What `manage.py serve` does with its process and its database before it serves."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 from contextlib import closing
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
-from pytest_django import Settings
 
 from agents.management.commands.serve import keep_to_one_core
 from agents.management.tables import bring_up_to_date
@@ -88,78 +84,3 @@ def test_what_is_wrong_with_a_file_is_explained(
 def test_an_error_that_is_not_the_databases_is_not_explained() -> None:
     assert database_problem(ValueError("no such table")) == ""
     assert database_problem(sqlite3.OperationalError("near 'SELEC': syntax error")) == ""
-
-
-# -- backups ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def source(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A database with a thousand rows, in which the last of them are in the log beside it."""
-    path = tmp_path / "memoryweb.sqlite3"
-    monkeypatch.setitem(settings.DATABASES["default"], "NAME", path)
-    settings.HOSTED = False
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("CREATE TABLE said (words)")
-        database.executemany("INSERT INTO said VALUES (?)", [("Hello " * 100,)] * 1000)
-        database.commit()
-    return path
-
-
-def rows(path: Path) -> int:
-    with closing(sqlite3.connect(path)) as database:
-        (count,) = database.execute("SELECT count(*) FROM said").fetchone()
-    return int(count)
-
-
-def backup(path: Path) -> str:
-    told = StringIO()
-    call_command("backup", str(path), stdout=told)
-    return told.getvalue()
-
-
-def test_a_backup_has_all_rows_and_is_for_this_user_alone(source: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite3"
-    with closing(sqlite3.connect(source)) as writing:
-        writing.execute("INSERT INTO said VALUES ('not committed')")
-        assert "and checked" in backup(copy)
-    assert rows(copy) == 1000
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    assert sorted(path.name for path in tmp_path.glob("copy*")) == ["copy.sqlite3"]
-
-
-def test_a_backup_overwrites_nothing_and_is_named_by_the_time_in_a_directory(
-    source: Path, tmp_path: Path
-) -> None:
-    backups = tmp_path / "backups"
-    backups.mkdir()
-    backup(backups)
-    (made,) = backups.iterdir()
-    assert rows(made) == 1000
-    with pytest.raises(CommandError, match="already exists"):
-        backup(made)
-    assert rows(made) == 1000
-
-
-def test_a_backup_of_a_damaged_database_is_not_left_behind(source: Path, tmp_path: Path) -> None:
-    whole = source.read_bytes()
-    source.write_bytes(whole[:8192] + b"\xff" * 40_960 + whole[49_152:])
-    with pytest.raises(CommandError, match=r"No backup was made.*(damaged|malformed)"):
-        backup(tmp_path / "copy.sqlite3")
-    assert not list(tmp_path.glob("copy*"))
-
-
-@pytest.mark.parametrize("place", ["missing/copy.sqlite3", "memoryweb.sqlite3/copy.sqlite3"])
-def test_a_backup_to_where_nothing_can_be_written_is_refused(
-    place: str, source: Path, tmp_path: Path
-) -> None:
-    with pytest.raises(CommandError, match="cannot be written"):
-        backup(tmp_path / place)
-
-
-def test_on_postgres_a_backup_is_pg_dumps_business(settings: Settings, tmp_path: Path) -> None:
-    settings.HOSTED = True
-    with pytest.raises(CommandError, match="pg_dump"):
-        backup(tmp_path / "copy.sqlite3")
-    assert not list(tmp_path.iterdir())

@@ -73,7 +73,7 @@ def test_a_backup_is_made_while_a_server_writes_and_can_be_put_in_its_place(
     tmp_path: Path, model: FakeOpenAI
 ) -> None:
     model.default = text("Yes, it is so. " * 50)
-    copy, ended = tmp_path / "copy.sqlite3", threading.Event()
+    copy, ended = tmp_path / "copy.backup", threading.Event()
     with MemoryWeb(tmp_path / "data", model) as server:
         agent = server.make_agent()
 
@@ -96,7 +96,8 @@ def test_a_backup_is_made_while_a_server_writes_and_can_be_put_in_its_place(
         server.interrupt()
     for path in server.data.glob("memoryweb.sqlite3*"):
         path.unlink()
-    copy.rename(server.data / "memoryweb.sqlite3")
+    restored = server.command("restore", str(copy))
+    assert restored.returncode == 0, restored.stderr
     with server:
         assert before <= len(server.runs(agent)) < after
         eventually(lambda: server.is_idle(agent))

@@ -1,74 +1,72 @@
-"""`manage.py backup`: copy the SQLite database, also while a server uses it."""
+"""`manage.py backup`: database and secret key in one file, also while a server uses them."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from argparse import ArgumentParser
-from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-PG_DUMP = (
-    "The data is in Postgres, which has its own programs for this: pg_dump --format=custom"
-    ' --file=memoryweb.dump "$DATABASE_URL" makes a backup, pg_restore restores it.'
-)
+from agents.management import archive
+from agents.management.copying import copy_sqlite, dump_postgres, sqlite_file
 
 
 class Command(BaseCommand):
-    help = "Copy the database, as it is at one moment, to a new file; the server may be running."
+    help = "Copy the database, as it is at one moment, and the secret key to a new file."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "file", type=Path, help="The new file, or a directory; there it is named by the time."
         )
+        parser.add_argument("--without-key", action="store_true", help="Leave the secret key out.")
 
-    def handle(self, *args: Any, file: Path, **options: Any) -> None:
-        if settings.HOSTED:
-            raise CommandError(PG_DUMP)
-        source = Path(settings.DATABASES["default"]["NAME"])
-        if not source.exists() or not source.stat().st_size:
-            raise CommandError(f"There is no database at {source}; nothing was copied.")
+    def handle(self, *args: Any, file: Path, without_key: bool, **options: Any) -> None:
         if file.is_dir():
-            file /= f"memoryweb-{timezone.now():%Y-%m-%d-%H%M%S}.sqlite3"
-        create(file)
+            file /= f"memoryweb-{timezone.now():%Y-%m-%d-%H%M%S}.backup"
+        archive.create(file)
         try:
-            copy(source, file)
-        except sqlite3.Error as error:
-            file.unlink()
-            raise CommandError(f"No backup was made to {file}: {error}.") from None
+            with TemporaryDirectory(dir=file.parent, prefix=".memoryweb-") as folder:
+                make(file, Path(folder), with_key=not without_key)
         except BaseException:
             file.unlink()
             raise
-        self.stdout.write(
-            f"{source} was copied to {file} ({file.stat().st_size / 1e6:.1f} MB) and checked."
-            f"\nTo restore it: stop the server, remove {source}-wal and {source}-shm, and copy it"
-            f" to {source}. The backup does not contain the secret key."
-        )
+        words = f"{file} holds the database ({file.stat().st_size / 1e6:.1f} MB), checked"
+        if without_key:
+            key = "not the secret key: without it secrets of agents cannot be read"
+        else:
+            key = "the secret key: keep it where nobody else can read it"
+        self.stdout.write(f"{words}, and {key}.\n`manage.py restore {file}` puts it back.")
 
 
-def create(file: Path) -> None:
-    """Create an empty file that only this user can read; CommandError if it exists."""
-    try:
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        raise CommandError(f"{file} already exists; name a new file.") from None
-    except OSError as error:
-        raise CommandError(f"{file} cannot be written: {error.strerror}.") from None
+def make(file: Path, folder: Path, *, with_key: bool) -> None:
+    """Write a backup, whose parts are made in a folder."""
+    part = folder / archive.DATABASES[connection.vendor]
+    dump_postgres(part) if settings.HOSTED else copy_sqlite(sqlite_file(), part)
+    parts = [part]
+    if with_key:
+        key = folder / archive.KEY
+        key.touch(mode=0o600)
+        key.write_text(settings.SECRET_KEY)
+        parts.append(key)
+    manifest = archive.Manifest(
+        made_at=timezone.now().isoformat(timespec="seconds"),
+        database=connection.vendor,
+        migrations=applied(),
+        key_sha256=archive.fingerprint(settings.SECRET_KEY),
+    )
+    archive.pack(file, manifest, parts)
 
 
-def copy(source: Path, file: Path) -> None:
-    """Copy all pages at once: a copy in steps starts again whenever somebody writes."""
-    with (
-        closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as database,
-        closing(sqlite3.connect(file)) as copied,
-    ):
-        database.backup(copied)
-        copied.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
-        (result,) = copied.execute("PRAGMA integrity_check(1)").fetchone()
-        if result != "ok":
-            raise sqlite3.DatabaseError(f"the database is damaged ({result})")
+def applied() -> list[str]:
+    """The newest migration of each application."""
+    newest: dict[str, str] = {}
+    for app, name in MigrationRecorder(connection).applied_migrations():
+        newest[app] = max(name, newest.get(app, ""))
+    return sorted(f"{app}.{name}" for app, name in newest.items())
