@@ -14,11 +14,13 @@ from typing import Any
 
 from daphne import http_protocol, ws_protocol
 from daphne import server as daphne
+from django.conf import settings
 from twisted.internet import defer
 from twisted.internet import reactor as installed
 from twisted.protocols.policies import TimeoutMixin
 from twisted.web.http import HTTPChannel
 
+from agents.models.leaving import leave
 from memoryweb.bodies import MEGABYTE, Refusal, most_of, seconds_for, too_large, too_slow
 
 reactor: Any = installed
@@ -199,6 +201,8 @@ class Server(daphne.Server):  # type: ignore[misc]
 
     async def drain(self) -> None:
         """Take no more connections, send the pages away, let requests end, and end what is left."""
+        if settings.HOSTED:  # a single process goes on with its runs until its very end
+            leave()
         for port in self.ports:
             port.stopListening()
         for protocol in list(self.connections):

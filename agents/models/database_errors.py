@@ -20,7 +20,7 @@ POSTGRES = "The database cannot be reached, or cannot store anything at the mome
 TOOK_TOO_LONG = "57014"  # as it would the next time
 
 DAMAGED = (
-    "The database is damaged ({error}). Put a backup in its place (manage.py backup makes them), or"
+    "The database is damaged ({error}). Put a backup in its place (manage.py restore --replace), or"
     " save what can be read with the sqlite3 program's .recover command."
 )
 OTHER_TABLES = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from http.cookies import SimpleCookie
 from secrets import compare_digest
-from threading import Lock
+from threading import Condition
 from typing import Any
 
 from cachetools import TTLCache, cached
@@ -68,7 +68,7 @@ def as_json(status: int, content: Any) -> Answer:
     return status, "application/json", json.dumps(content).encode()
 
 
-@cached(TTLCache(1, READY_SECONDS), lock=Lock())
+@cached(TTLCache(1, READY_SECONDS), condition=Condition())
 def look() -> list[Found]:
     return carried_out(ESSENTIAL)
 

@@ -52,6 +52,15 @@ def test_a_check_that_breaks_has_failed() -> None:
     assert checks.carried_out([broken]) == [failed("broken", "ValueError: no such thing")]
 
 
+def test_a_database_that_is_away_is_waited_for_once() -> None:
+    def answers() -> Found:
+        return failed("database", "The database cannot be reached")
+
+    found = checks.carried_out([answers, database.is_prepared, database.workers, outside.proxy])
+    assert [each.state for each in found[:3]] == ["failed"] * 3
+    assert found[2] == failed("workers", "not looked at, as the database does not answer")
+
+
 @pytest.mark.django_db
 def test_a_database_is_told_by_its_version_and_missing_migrations() -> None:
     assert database.answers().state == "ok"

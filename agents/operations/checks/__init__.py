@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from . import database, machine, outside
-from .check import Check, Found, failed
+from .check import FAILED, Check, Found, failed
 
 logger = logging.getLogger(__name__)
 
@@ -37,14 +37,22 @@ ALL: tuple[Check, ...] = (
 
 
 def carried_out(checks: Iterable[Callable[[], Found]]) -> list[Found]:
-    """What was found, in order; a check that itself fails is one that failed."""
-    return [_carried_out(check) for check in checks]
+    """What was found, in order; a check that itself fails is one that failed. Where the database
+    does not answer, nothing else is asked of it: each time it would be waited for."""
+    found: list[Found] = []
+    away = False
+    for check in checks:
+        found.append(_carried_out(check, away=away and check.__module__ == database.__name__))
+        away = away or (found[-1].name, found[-1].state) == ("database", FAILED)
+    return found
 
 
-def _carried_out(check: Callable[[], Found]) -> Found:
+def _carried_out(check: Callable[[], Found], *, away: bool) -> Found:
+    name = check.__name__.removeprefix("is_").replace("_", " ")
+    if away:
+        return failed(name, "not looked at, as the database does not answer")
     try:
         return check()
     except Exception as error:
         logger.debug("A check failed.", exc_info=True)
-        name = check.__name__.replace("_", " ")
         return failed(name, f"{type(error).__name__}: {error}".partition("\n")[0])
