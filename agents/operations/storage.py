@@ -26,6 +26,8 @@ KINDS = (
     ("Vectors of passages", "agents.PassageVector", "", ""),
     ("Summaries", "agents.Compaction", "created_at", ""),
     ("Log-ins", "sessions.Session", "", "sessions"),
+    ("Where log-ins are from", "usersessions.UserSession", "created_at", "sessions"),
+    ("Images", "agents.Image", "created_at", ""),
     ("What was done in the admin", "admin.LogEntry", "action_time", "audit"),
     ("Jobs that wait, run or failed", "procrastinate.ProcrastinateJob", "", "jobs"),
 )

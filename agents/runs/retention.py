@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection, models
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from agents.models import Event, RequestText, Step
@@ -56,8 +58,10 @@ def jobs(before: datetime) -> Iterator[None]:
 
 
 def sessions(before: datetime) -> Iterator[None]:
-    """Log-ins that have ended."""
+    """Log-ins that have ended, and from where they were."""
     yield from in_batches(Session.objects.filter(expire_date__lt=before))
+    there = Session.objects.filter(session_key=OuterRef("session_key"))
+    yield from in_batches(UserSession.objects.filter(~Exists(there), last_seen_at__lt=before))
 
 
 def audit(before: datetime) -> Iterator[None]:

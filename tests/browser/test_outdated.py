@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from contextlib import closing
 
@@ -53,3 +54,16 @@ def test_a_page_in_which_something_else_is_typed_asks_first(server: MemoryWeb, c
     forget_the_log(server, agent)
     expect(page.get_by_text("This page is too old to be brought up to date.")).to_be_visible()
     expect(editor).to_have_value("Name: Sarah")
+
+
+def test_a_page_comes_back_after_a_restart_and_loses_nothing(server: MemoryWeb, chat: Chat) -> None:
+    agent = server.make_agent("Tutor")
+    page: Page = chat(agent)
+    composer(page).fill("Are you back?")
+    with page.expect_websocket():
+        server.interrupt(by=signal.SIGTERM)
+        server.start()
+    composer(page).press("Enter")
+    expect(page.get_by_role("log").get_by_text("Are you back?")).to_be_visible()
+    expect(composer(page)).to_have_value("")
+    expect(page.get_by_text("Reconnecting…")).to_be_hidden()

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -158,12 +159,16 @@ def test_ended_log_ins_and_old_entries_of_the_admin_go(alice: User) -> None:
     now = timezone.now()
     for number, expires in enumerate([LONG_AGO, LONG_AGO, LONG_AGO, now - timedelta(hours=1)]):
         Session.objects.create(session_key=f"key{number}", session_data="", expire_date=expires)
+    for number in (0, 3):
+        where = {"user": alice, "ip": "192.0.2.1", "session_key": f"key{number}"}
+        UserSession.objects.create(**where, last_seen_at=LONG_AGO)
     LogEntry.objects.create(user=alice, action_flag=ADDITION, object_repr="x")
     LogEntry.objects.create(
         user=alice, action_flag=ADDITION, object_repr="y", action_time=now - timedelta(days=366)
     )
     retention.prune()
-    assert [session.session_key for session in Session.objects.all()] == ["key3"]
+    for sessions in (Session, UserSession):
+        assert [session.session_key for session in sessions.objects.all()] == ["key3"]
     assert [entry.object_repr for entry in LogEntry.objects.all()] == ["x"]
 
 

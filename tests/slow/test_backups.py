@@ -19,7 +19,9 @@ KEY = "the key of the first server, which is long enough"
 OTHER = "another key, which is as long as the first one"
 STORE_SECRET = (
     "from agents.models import Agent; a = Agent.objects.get(); from agents.models.secrets import"
-    " encrypted; a.secrets = encrypted({'API_KEY': 'sesame'}); a.save()"
+    " encrypted; a.secrets = encrypted({'API_KEY': 'sesame'}); a.save();"
+    " from allauth.mfa.models import Authenticator;"
+    " Authenticator.objects.create(user=a.owner, type='totp', data={})"
 )
 READ_SECRET = (
     "from agents.models import Agent; from agents.models.secrets import decrypted;"
@@ -83,7 +85,8 @@ def test_without_its_key_it_is_said_what_cannot_be_read(
     with server(tmp_path / "second", model) as second:
         words = told(second, "restore", bare)
         assert "people log in again, and 1 secrets of 1 agents cannot be read" in words
-        assert "Tokens of scripts and passwords hold" in words
+        assert "authenticator apps and recovery codes of 1 people" in words
+        assert "Passwords, passkeys and tokens of scripts hold" in words
         assert "sesame" not in told(second, "shell", "-c", READ_SECRET)
         second.environment["MEMORYWEB_SECRET_KEY"] = OTHER
         words = told(second, "restore", whole, "--replace")

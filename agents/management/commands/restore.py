@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -33,7 +34,7 @@ OTHER_KEY = (
     "MEMORYWEB_SECRET_KEY is another key than that of the backup: people log in again, and"
     " {unreadable}. `tar -xOf {file} secret_key` prints the backup's."
 )
-TOKENS = "Tokens of scripts and passwords hold: they need no key."
+TOKENS = "Passwords, passkeys and tokens of scripts hold: they need no key."
 
 
 class Command(BaseCommand):
@@ -88,7 +89,13 @@ class Command(BaseCommand):
             return "The key is that of the backup: all secrets can be read."
         lost = [unreadable(secrets, key) for secrets in stored_secrets()]
         agents, count = sum(map(bool, lost)), sum(map(len, lost))
-        words = f"{count} secrets of {agents} agents cannot be read" if count else "nothing is lost"
+        words = f"{count} secrets of {agents} agents cannot be read"
+        made_with_key = Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN)
+        if people := made_with_key.values("user").distinct().count():
+            words += (
+                f", nor can the authenticator apps and recovery codes of {people} people be used"
+                " (delete them in the admin)"
+            )
         template = OTHER_KEY if manifest.has_key else WITHOUT_KEY
         return f"{template.format(unreadable=words, file=file)} {TOKENS}"
 
