@@ -15,9 +15,16 @@ class AgentsConfig(AppConfig):
     def ready(self) -> None:
         """Connect the rooms. They are imported here, as no model can be imported earlier."""
         from django.conf import settings
-        from django.contrib.auth.models import User
+        from django.contrib.auth.models import Group, User
         from django.contrib.sessions.models import Session
-        from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
+        from django.db.models.signals import (
+            m2m_changed,
+            post_delete,
+            post_migrate,
+            post_save,
+            pre_delete,
+            pre_migrate,
+        )
 
         from agents import accounts, outgoing
         from agents.live import fragments, publisher
@@ -33,6 +40,9 @@ class AgentsConfig(AppConfig):
         def publish_purged(agent_id: Any, **_: Any) -> None:
             publisher.publish_deleted(agent_id)
 
+        def publish_access(agent_id: Any, user_ids: Any, **_: Any) -> None:
+            publisher.publish_access(agent_id, user_ids)
+
         def submit(run: Any, **_: Any) -> None:
             engine.submit(run)
 
@@ -41,6 +51,7 @@ class AgentsConfig(AppConfig):
         publisher.set_renderer(fragments.render_published)
         connections = (
             (signals.events_recorded, publish, None),
+            (signals.access_changed, publish_access, None),
             (signals.agent_purged, publish_purged, None),
             (signals.run_ready, submit, None),
             (signals.run_ended, reflection.reflect_after, None),
@@ -48,6 +59,8 @@ class AgentsConfig(AppConfig):
             (post_save, accounts.person_changed, User),
             (post_delete, accounts.person_changed, User),
             (post_delete, accounts.session_ended, Session),
+            (m2m_changed, accounts.groups_changed, User.groups.through),
+            (pre_delete, accounts.group_ends, Group),
             (pre_migrate, index.make_way, self),
             (post_migrate, index.install_after_migrate, self),
         )

@@ -24,6 +24,7 @@ from agents.pages import (
     secrets,
     sent_requests,
     shares,
+    sharing,
     time_travel,
     tools,
 )
@@ -81,6 +82,9 @@ agent: list[URLPattern | URLResolver] = [
     path("secrets/", secrets.index, name="secrets"),
     path("secrets/delete/", secrets.delete, name="secret_delete"),
     path("export/", agent_files.export, name="agent_export"),
+    path("sharing/", sharing.index, name="agent_sharing"),
+    path("sharing/<int:share_id>/stop/", sharing.stop, name="agent_share_stop"),
+    path("sharing/leave/", sharing.leave, name="agent_leave"),
     path("delete/", agents.delete, name="agent_delete"),
     path("restore/", agents.restore, name="agent_restore"),
     # its conversations

@@ -36,5 +36,6 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("", include("agents.urls")),
 ]
+handler403 = "agents.pages.errors.forbidden"
 handler404 = "agents.pages.errors.not_found"
 handler500 = "agents.pages.errors.server_error"

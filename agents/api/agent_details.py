@@ -162,16 +162,20 @@ class AgentDetails:
 
 
 def details(agents: Sequence[Agent]) -> list[AgentDetails]:
-    """One owner's agents with what belongs to them, read with one query for each kind of thing."""
-    if not agents:
-        return []
+    """Agents with what belongs to them, read with one query for each kind of thing, and one for the
+    tools of each owner."""
     names = {name for agent in agents for name in agent.tools} - fixed_names()
-    own = own_tools(agents[0].owner_id, names)
+    own = {owner: own_tools(owner, names) for owner in {agent.owner_id for agent in agents}}
     blocks, tags = core_memories(agents), AgentTag.of(agents)
     identities, first = identities_of(agents), Conversation.firsts_of(agents)
     return [
         AgentDetails(
-            agent, first[agent.pk], blocks[agent.pk], own, tags[agent.pk], identities[agent.pk]
+            agent,
+            first[agent.pk],
+            blocks[agent.pk],
+            own[agent.owner_id],
+            tags[agent.pk],
+            identities[agent.pk],
         )
         for agent in agents
     ]

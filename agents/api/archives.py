@@ -89,6 +89,7 @@ def agent_of(request: HttpRequest, archive_id: str) -> Agent:
     agent = Agent.find_visible_to(lookups.person(request), ids.uuid_of("archive", archive_id))
     if agent is None:
         raise not_found("archive", archive_id)
+    lookups.check_role(request, agent, lookups.needed(request))
     return agent
 
 

@@ -37,6 +37,7 @@ class Auth(AuthBase):
         super().__init__()
 
     def __call__(self, request: HttpRequest) -> User:
+        request.needed_scope = self.scope  # type: ignore[attr-defined]
         check_origin(request)
         check_form(request) if self.takes_file else check_json(request)
         if not settings.ACCOUNTS:

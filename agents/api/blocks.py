@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Header, Query
 
 from agents.models import Agent, Block, Editor, MemoryRefusal
+from agents.models.block_checks import may_be_configured_by
 
 from . import ids, lookups
 from .agent_details import agent_state, core_memory_state
@@ -250,7 +251,7 @@ def change(request: HttpRequest, block: Block, data: BlockChange) -> None:
     if "template_name" in changes:
         changes.setdefault("name", changes["template_name"])
     settings = {name: changes[name] for name in Block.SETTINGS if name in changes}
-    if settings:
+    if settings and not may_be_configured_by(block, lookups.person(request).pk):
         check_owner(request, block)
     by = editor(request)
     with transaction.atomic():

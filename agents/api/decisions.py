@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest
 
-from agents.models import Agent, Approval, Conversation, Message, Run, Step, ToolCall
+from agents.models import Agent, Approval, Conversation, Message, Role, Run, Step, ToolCall
 from agents.models.approval import Decision
 
 from . import ids, lookups
@@ -41,6 +41,8 @@ def decide(request: HttpRequest, conversation: Conversation, data: SendMessages)
         pending = list(Approval.objects.pending().filter(step__run=run)) if run else []
         if run is None or not pending:
             return decided_before(conversation, decisions)
+        if any(each.kind == Approval.Kind.PERSON for each in pending):
+            lookups.check_role(request, agent, Role.EDITOR)
         expected = [each.tool_call_id for each in pending]
         if set(decisions) != set(expected):
             words = f"Expected '{expected}', but received '{list(decisions)}'."

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from agents.models import LimitReached, MemoryRefusal
 from agents.models.database_errors import RETRY_SECONDS, unavailable
 from agents.models.editing import as_sentence
+from agents.permissions import Forbidden
 
 from .absent import sentence
 
@@ -111,6 +112,8 @@ def refused(error: Exception) -> Refused:
             return error
         case InvalidInput():
             return Refused(422, [field_error(each) for each in error.errors])
+        case Forbidden():
+            return Refused(403, str(error))
         case LimitReached():
             return Refused(429, str(error), **{"Retry-After": str(error.seconds)})
         case MemoryRefusal():

@@ -15,11 +15,14 @@ from agents.models import (
     Identity,
     Message,
     Passage,
+    Role,
     Run,
     Schedule,
     Step,
     Tool,
 )
+from agents.models.role import visible
+from agents.permissions import check_agent, role_for_operation
 
 from . import ids
 from .built_in_tools import names_by_id
@@ -41,11 +44,25 @@ def find(rows: QuerySet[Row], noun: str, key: Any, *, text: str) -> Row:
     return row
 
 
-def agent(request: HttpRequest, key: str) -> Agent:
+def needed(request: HttpRequest) -> Role:
+    """The role in an agent that the operation takes."""
+    route = request.resolver_match.route if request.resolver_match else ""
+    return role_for_operation(request.method or "", route, request.needed_scope)  # type: ignore[attr-defined]
+
+
+def agent(request: HttpRequest, key: str, needs: Role | None = None) -> Agent:
+    """An agent that the person may see; Forbidden where it takes another role in it than theirs,
+    which the operation says unless `needs` does."""
     row = Agent.find_visible_to(person(request), ids.uuid_of("agent", key))
     if row is None:
         raise not_found("agent", key)
+    check_agent(row, row.role, needs or needed(request))
     return row
+
+
+def check_role(request: HttpRequest, agent: Agent, needs: Role) -> None:
+    """Forbidden where it takes another role in the agent than the person's."""
+    check_agent(agent, agent.role_of(person(request)) or Role.VIEWER, needs)
 
 
 def conversations(request: HttpRequest) -> QuerySet[Conversation]:
@@ -59,7 +76,9 @@ def conversation(request: HttpRequest, key: str, agent_id: str | None = None) ->
         return agent(request, agent_id).first_conversation
     if key.startswith("agent-"):
         return agent(request, key).first_conversation
-    return find(conversations(request), "conversation", ids.uuid_of("conv", key), text=key)
+    row = find(conversations(request), "conversation", ids.uuid_of("conv", key), text=key)
+    check_role(request, row.agent, needed(request))
+    return row
 
 
 def blocks(request: HttpRequest) -> QuerySet[Block]:
@@ -107,12 +126,13 @@ def identity(request: HttpRequest, key: str) -> Identity:
 
 
 def runs(request: HttpRequest) -> QuerySet[Run]:
-    rows = Run.objects.filter(agent__owner=person(request), agent__deleted_at=None)
-    return rows.select_related("agent")
+    return Run.objects.filter(visible(person(request))).select_related("agent")
 
 
 def run(request: HttpRequest, key: str) -> Run:
-    return find(runs(request), "run", ids.key_of("run", key), text=key)
+    row = find(runs(request), "run", ids.key_of("run", key), text=key)
+    check_role(request, row.agent, needed(request))
+    return row
 
 
 def schedule(request: HttpRequest, agent_id: str, key: str) -> Schedule:
@@ -122,12 +142,14 @@ def schedule(request: HttpRequest, agent_id: str, key: str) -> Schedule:
 
 
 def steps(request: HttpRequest) -> QuerySet[Step]:
-    rows = Step.objects.filter(run__agent__owner=person(request), run__agent__deleted_at=None)
+    rows = Step.objects.filter(visible(person(request), agent="run__agent__"))
     return rows.select_related("run__agent")
 
 
 def step(request: HttpRequest, key: str) -> Step:
-    return find(steps(request), "step", ids.key_of("step", key), text=key)
+    row = find(steps(request), "step", ids.key_of("step", key), text=key)
+    check_role(request, row.run.agent, needed(request))
+    return row
 
 
 def passage(agent: Agent, key: str) -> Passage:
@@ -137,7 +159,7 @@ def passage(agent: Agent, key: str) -> Passage:
 
 def messages(request: HttpRequest) -> QuerySet[Message]:
     """What was said to and by all agents, but in runs that are no part of a conversation."""
-    own = Message.objects.filter(agent__owner=person(request), agent__deleted_at=None)
+    own = Message.objects.filter(visible(person(request)))
     return own.filter(internal=False).select_related("agent").defer("extra")
 
 

@@ -153,7 +153,7 @@ def head(row: Message, kind: str, part: int = WHOLE) -> ApiMessage:
         "id": message_id,
         "date": timestamp(row.created_at),
         "message_type": kind,
-        "name": None,
+        "name": row.said_by or None,
         "otid": message_id.removeprefix("message-"),
         "sender_id": row.sender_id or None,
         "step_id": ids.numbered("step", row.step_id) if row.step_id else None,

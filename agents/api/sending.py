@@ -97,6 +97,7 @@ def new_run(
         for (role, text), sender, its in zip(messages, senders, images, strict=True)
     )
     fields = {
+        "author": person(request),
         "role": last["role"],
         "sender_id": last["sender_id"],
         "images": last["images"],

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from agents.models import Agent, Conversation
+from agents.permissions import COMMANDS, check_agent, role_for_command
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -30,7 +31,7 @@ def parse(text: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise CommandError("The command is not JSON.") from None
     body = command.get("body", command) if isinstance(command, dict) else None
-    if not isinstance(body, dict) or body.get("command") not in ("follow", "ack", "send", "stop"):
+    if not isinstance(body, dict) or body.get("command") not in COMMANDS:
         raise CommandError("Unknown command; the commands are follow, ack, send and stop.")
     return body
 
@@ -43,8 +44,8 @@ def whole_number(body: dict[str, Any], name: str) -> int:
 
 
 def find_conversation(user: User, body: dict[str, Any]) -> Conversation:
-    """The conversation that a command names, of one of the person's agents; the agent's first one,
-    where it names only the agent."""
+    """The conversation that a command names, of an agent that the person may see and for which the
+    command is theirs to give; the agent's first one, where it names only the agent."""
     try:
         agent = Agent.find_visible_to(user, UUID(str(body.get("agent"))))
         named = UUID(str(body.get("conversation") or body.get("agent")))
@@ -52,6 +53,7 @@ def find_conversation(user: User, body: dict[str, Any]) -> Conversation:
         agent = None
     if agent is None:
         raise CommandError("There is no such agent.")
+    check_agent(agent, agent.role, role_for_command(body["command"]))
     conversation = Conversation.of(agent, named)
     if conversation is None:
         raise ConversationGone("There is no such conversation; it may have been deleted.")
@@ -66,7 +68,7 @@ def accept_message(user: User, body: dict[str, Any]) -> None:
     images = images if isinstance(images, list) else [images]
     if not all(isinstance(each, str) and SHA256.fullmatch(each) for each in images):
         raise CommandError("'images' are the SHA-256s of images that were uploaded before.")
-    find_conversation(user, body).send(text, key, images)
+    find_conversation(user, body).send(text, key, images, author=user)
 
 
 def stop_current_run(user: User, body: dict[str, Any]) -> None:

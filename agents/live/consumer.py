@@ -25,6 +25,7 @@ from agents.asyncio_bridge import in_thread, on_behalf_of
 from agents.models import LimitReached
 from agents.models.database_errors import unavailable
 from agents.models.event import has_all_after
+from agents.permissions import Forbidden
 
 from . import publisher
 from .commands import (
@@ -43,10 +44,12 @@ from .frames import (
     Frame,
     NothingToShow,
     are_next,
+    frame_of,
     render_list,
     render_next,
 )
 from .login import Login, LoginEnded
+from .presence import Presence
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +83,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.received: deque[publisher.Published] = deque(maxlen=BATCH)
         self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
         self.notified, self.acked = asyncio.Event(), asyncio.Event()
+        self.presence = Presence(self.user.get_username(), self.send_frame)
         self.list_is_due = False
         self.behind = True  # the log has, or may have, what the page has not
         if not self.user.is_authenticated:
@@ -128,7 +132,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             if not self.is_expected(body):
                 await self.login.admit()
             await self.commands()[body["command"]](body)
-        except (CommandError, LimitReached) as error:
+        except (CommandError, Forbidden, LimitReached) as error:
             await self.refuse(str(error), body)
         except ValidationError as error:
             await self.refuse(" ".join(error.messages), body)
@@ -147,12 +151,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         return body["command"] == "ack" and bool(self.in_flight)
 
     def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
-        return {
-            "follow": self.follow,
-            "ack": self.ack,
-            "send": self.send_message,
-            "stop": self.stop_run,
-        }
+        acting = {"send": self.send_message, "stop": self.stop_run}
+        return {"follow": self.follow, "ack": self.ack, **acting}
 
     async def refuse(self, error: str, body: dict[str, Any]) -> None:
         """Say what was wrong with a command; what the person typed stays in the page."""
@@ -177,6 +177,8 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         self.agent_id, self.conversation_id = agent.pk, conversation.pk
         self.seq = after
+        if agent.is_shared:
+            self.presence.begin(agent.pk)
         self.received.clear()
         self.in_flight.clear()
         self.behind = True
@@ -188,6 +190,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     def unfollow(self) -> None:
         if self.agent_id:
             publisher.unsubscribe(publisher.agent_topic(self.agent_id), self.agent_changed)
+            self.presence.end()
         self.agent_id = None
 
     async def ack(self, body: dict[str, Any]) -> None:
@@ -247,6 +250,7 @@ class PageConsumer(AsyncWebsocketConsumer):
                 await self.notified.wait()
         except TimeoutError:
             self.behind = True
+        self.presence.renew()
         self.notified.clear()
 
     async def catch_up(self) -> None:
@@ -268,7 +272,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             events = [event for event in self.received if event["seq"] > self.seq]
             self.received.clear()
             if are_next(self.seq, events):
-                return [self.frame_of(event) for event in events]
+                return [frame_of(event, self.conversation_id) for event in events]
         place = self.agent_id, self.conversation_id, self.seq
         self.behind = False
         frames = await in_thread(render_next, self.user, *place)
@@ -276,10 +280,6 @@ class PageConsumer(AsyncWebsocketConsumer):
             return await self.next_frames()
         self.behind = self.behind or len(frames) == BATCH
         return frames
-
-    def frame_of(self, event: publisher.Published) -> Frame:
-        ours = event["conversation"] in ("", str(self.conversation_id))
-        return event["seq"], event["kind"], event["content"] if ours else None
 
     async def send_event(self, seq: int, kind: str, content: str | None) -> None:
         """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""

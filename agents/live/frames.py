@@ -24,8 +24,8 @@ class NothingToShow(Exception):
 
 
 def render_list(user: User, agent_id: UUID | None, conversation_id: UUID | None) -> str:
-    agents = Agent.objects.visible_to(user).listed().with_activity()
-    shown = {"shown_id": agent_id, "shown_conversation": conversation_id}
+    agents = Agent.objects.visible_to(user).select_related("owner").listed().with_activity()
+    shown = {"viewer": user, "shown_id": agent_id, "shown_conversation": conversation_id}
     return drawn("agents/events/_agents.html", agents=agents, **shown)
 
 
@@ -35,9 +35,15 @@ def are_next(seq: int, events: list[publisher.Published]) -> bool:
     return seqs == list(range(seq + 1, seq + 1 + len(seqs))) and all(e["content"] for e in events)
 
 
+def frame_of(event: publisher.Published, conversation_id: UUID | None) -> Frame:
+    """A published event, for the page of a conversation."""
+    ours = event["conversation"] in ("", str(conversation_id))
+    return event["seq"], event["kind"], event["content"] if ours else None
+
+
 def render_next(user: User, agent_id: UUID, conversation_id: UUID, seq: int) -> list[Frame]:
     """The next events of the log after `seq`."""
-    agent: Agent | None = Agent.objects.visible_to(user).filter(pk=agent_id).first()
+    agent = Agent.find_visible_to(user, agent_id)
     if agent is None:
         raise NothingToShow("agents/events/gone.html")
     conversation = Conversation.of(agent, conversation_id)

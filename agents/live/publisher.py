@@ -58,6 +58,11 @@ def rest_topic(agent_id: UUID) -> str:
     return f"rest.{agent_id.hex}"
 
 
+def presence_topic(agent_id: UUID) -> str:
+    """For the sockets that show an agent that several people see: which pages there are."""
+    return f"presence.{agent_id.hex}"
+
+
 def user_topic(user_id: int) -> str:
     """For a person's sockets: the list of agents changed."""
     return f"user.{user_id}"
@@ -119,13 +124,23 @@ def publish(agent: Agent, events: Sequence[Event]) -> None:
     if any(map(ends_or_waits, events)):
         messages.append((rest_topic(agent.pk), []))
     if any(event.kind in SHOWN_IN_LIST for event in events):
-        messages.append((user_topic(agent.owner_id), []))
+        messages += [(user_topic(user_id), []) for user_id in agent.audience()]
     _send(messages)
 
 
 def publish_deleted(agent_id: UUID) -> None:
     """Tell everyone who follows an agent that it was deleted."""
     _send([(agent_topic(agent_id), [])])
+
+
+def publish_access(agent_id: UUID, user_ids: Sequence[int]) -> None:
+    """Tell people's sockets, and those that follow the agent, to look what they may still see."""
+    _send([(agent_topic(agent_id), []), *((user_topic(user_id), []) for user_id in user_ids)])
+
+
+def publish_presence(agent_id: UUID, sign: Published) -> None:
+    """Tell the pages that show an agent that another one came, is there, or left."""
+    _send([(presence_topic(agent_id), [sign])])
 
 
 def publish_login(user_id: int) -> None:

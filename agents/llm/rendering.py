@@ -45,6 +45,7 @@ class Stored(NamedTuple):
     reasoning: str = ""
     extra: Wire = {}
     images: Sequence[Wire] = ()
+    said_by: str = ""
 
 
 class Sent(NamedTuple):
@@ -119,11 +120,12 @@ class Rendering:
     # -- by role ---------------------------------------------------------------------------------
 
     def _add_person(self, stored: Stored) -> None:
-        content: Any = stored.content if stored.content.strip() else NOTHING
+        text = f"{stored.said_by}: {stored.content}" if stored.said_by else stored.content
+        content: Any = text if text.strip() else NOTHING
         role = stored.role
         if stored.images:
             self.has_images = True
-            content = images.content_of(stored.content, stored.images)
+            content = images.content_of(text, stored.images)
         if role == "system" and self.strict:
             role, content = "user", f"<system>\n{content}\n</system>"
         after_tool = self.last.get("role") == "tool" and role == "user"

@@ -18,9 +18,10 @@ from .limits import LimitReached
 from .message import Message, ToolCall
 from .passage import Passage
 from .request_text import RequestText
+from .role import Role
 from .run import Run
 from .schedule import Schedule
-from .share import BlockShare
+from .share import AgentShare, BlockShare
 from .step import Step
 from .tag import AgentTag
 from .token import Token
@@ -28,6 +29,7 @@ from .tool import Tool
 
 __all__ = [
     "Agent",
+    "AgentShare",
     "AgentTag",
     "Approval",
     "ApprovalNeeded",
@@ -51,6 +53,7 @@ __all__ = [
     "Passage",
     "PassageVector",
     "RequestText",
+    "Role",
     "Run",
     "Schedule",
     "Step",

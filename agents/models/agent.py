@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -12,6 +12,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
 
+from .agent_access import AgentAccess
 from .agent_options import AgentOptions
 from .agent_queryset import AgentQuerySet
 from .attachment import Attachment
@@ -26,14 +27,14 @@ from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
+    from django.contrib.auth.models import User
 
     from agents.memory.classes import Memory
 
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
-class Agent(AgentOptions, PreparedRow):
+class Agent(AgentAccess, AgentOptions, PreparedRow):
     """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -100,7 +101,7 @@ class Agent(AgentOptions, PreparedRow):
     SETTINGS = (*IN_FORMS, "memory_class", "bytes_per_token", *BY_SCRIPTS)
     RECORDS = (
         *("id", "owner", "last_seq", "pruned_seq", "message_count", "passage_count"),
-        *("secrets", "created_at", "updated_at", "deleted_at"),
+        *("secrets", "created_at", "updated_at", "deleted_at", "is_shared"),
     )
 
     class Meta:
@@ -132,12 +133,6 @@ class Agent(AgentOptions, PreparedRow):
             agent.hold(draft)
         agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
-
-    @classmethod
-    def find_visible_to(cls, user: User | AnonymousUser, pk: UUID) -> Agent | None:
-        """The agent of that id as `visible_to` has it, for what each message passes."""
-        agent = cls.find(pk)
-        return agent if agent and (agent.owner_id, agent.deleted_at) == (user.pk, None) else None
 
     # -- the log -----------------------------------------------------------------------------
 
@@ -253,7 +248,9 @@ class Agent(AgentOptions, PreparedRow):
         if self.attachments.filter(block=block).exists():
             return
         if not Block.objects.usable_by(self.owner).filter(pk=block.pk).exists():
-            raise MemoryRefusal(f"The block '{block.label}' is no longer shared with you.")
+            raise MemoryRefusal(
+                f"The block '{block.label}' is not shared with the owner of this agent any more."
+            )
         if self.attachments.filter(label=block.label).exists():
             raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
         self.hold(block)
@@ -295,6 +292,6 @@ class Agent(AgentOptions, PreparedRow):
         """The newest, for the list of agents, and whether there are more."""
         return self.conversations.listed().with_activity().newest()
 
-    def send(self, text: str, key: str, images: Sequence[str] = ()) -> Run:
-        """Accept a message in the first conversation; see `Conversation.start`."""
-        return self.first_conversation.send(text, key, images)
+    def send(self, *said: Any, **options: Any) -> Run:
+        """Accept a message in the first conversation; see `Queue.send`."""
+        return self.first_conversation.send(*said, **options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from django.db import models
 from django.utils import timezone
 
+from .role import Role, visible
 from .run import REQUIRES_APPROVAL, Run
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ LONGEST_IMPORT = timedelta(hours=1)
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
-    def visible_to(self, user: User | AnonymousUser) -> Self:
-        """The agents a person may see: their own, unless deleted."""
-        return self.filter(owner_id=user.pk, deleted_at=None)
+    def visible_to(self, user: User | AnonymousUser, role: Role = Role.VIEWER) -> Self:
+        """The agents a person may see: their own and those shared with them, unless deleted; with
+        `role`, those in which they have at least that role."""
+        return self.filter(visible(user, role, agent=""))
 
     def listed(self) -> Self:
         """Those that lists show: not those that a script or a person hid."""

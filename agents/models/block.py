@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
-from .block_checks import check_value, clean_block
+from .block_checks import check_person, check_value, clean_block
 from .block_edit import BlockEdit
 from .block_queryset import BlockQuerySet
 from .block_text import inserted, replaced, replaced_once
@@ -265,21 +265,7 @@ class Block(models.Model):
                 f"Block '{self.label}' is read-only; tell the person what should change,"
                 " or write it to another block."
             )
-        if by.owner_id in (None, self.owner_id):
-            return
-        if settings or not self.may_be_written_by(by.owner_id):
-            owner = self.owner.get_username()
-            raise MemoryRefusal(
-                f"Only {owner} can change the settings of block '{self.label}'."
-                if settings
-                else f"Block '{self.label}' is {owner}'s and was shared to be read only; ask them"
-                " to change it, or write to another block."
-            )
-
-    def may_be_written_by(self, user_id: int) -> bool:
-        """Whether a person, and their agents, may write to it: its owner, or a share says so."""
-        shares = self.shares.filter(user_id=user_id, can_write=True)
-        return self.owner_id == user_id or shares.exists()
+        check_person(self, by.owner_id, settings=settings)
 
     def redraw_holders(self) -> None:
         """Have every agent that holds the block draw its memory anew."""

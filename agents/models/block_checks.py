@@ -10,6 +10,7 @@ from agents.text import json_blocks
 
 from .editing import MemoryRefusal, as_sentence
 from .message import NO_TEXT
+from .role import owners_edited_for, shared_blocks
 
 if TYPE_CHECKING:
     from .block import Block
@@ -57,4 +58,36 @@ def over_limit(block: Block, value: str) -> str:
     return (
         f"block '{block.label}' would be {len(value):,} of {block.limit:,} characters;"
         f" shorten it by {over:,} or move something to another block"
+    )
+
+
+def check_person(block: Block, user_id: int | None, *, settings: bool) -> None:
+    """MemoryRefusal where a person, or who acts for them, may not write a block, or not change its
+    settings; None is nobody's doing in particular, such as the admin's."""
+    if user_id in (None, block.owner_id):
+        return
+    owner = block.owner.get_username()
+    if settings and not may_be_configured_by(block, user_id):
+        raise MemoryRefusal(f"Only {owner} can change the settings of block '{block.label}'.")
+    if not settings and not may_be_written_by(block, user_id):
+        raise MemoryRefusal(
+            f"Block '{block.label}' is {owner}'s and was shared to be read only; ask them to change"
+            " it, or write to another block."
+        )
+
+
+def may_be_configured_by(block: Block, user_id: int) -> bool:
+    """Whether a person may change a block's settings: its owner, or who may edit an agent of its
+    owner's that holds it."""
+    return block.owner_id == user_id or block.owner_id in owners_edited_for(block.pk, user_id)
+
+
+def may_be_written_by(block: Block, user_id: int) -> bool:
+    """Whether a person, and their agents, may write to a block: its owner, somebody it is shared
+    with to write, or who may edit an agent of such a person that holds it."""
+    if block.owner_id == user_id or block.pk in shared_blocks(user_id, to_write=True):
+        return True
+    return any(
+        owner == block.owner_id or block.pk in shared_blocks(owner, to_write=True)
+        for owner in owners_edited_for(block.pk, user_id)
     )

@@ -12,6 +12,7 @@ from django.db.models import Q
 from .agent_queryset import UNFINISHED
 from .editing import Editor, MemoryRefusal
 from .event import Event
+from .role import shared_blocks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -32,10 +33,9 @@ class BlockQuerySet(models.QuerySet["Block"]):
             attachment__agent__owner_id=user.pk, attachment__agent__deleted_at=UNFINISHED
         )
         rows = self.exclude(pk__in=unfinished.values("pk"))
-        shared = self.model._default_manager.filter(shares__user_id=user.pk)
-        if not shared.exists():  # one index is enough to find one's own
-            return rows.filter(owner_id=user.pk)
-        return rows.filter(Q(owner_id=user.pk) | Q(pk__in=shared.values("pk")))
+        own = Q(owner_id=user.pk)  # for which one index is enough
+        shared = shared_blocks(user.pk)
+        return rows.filter(own | Q(pk__in=shared) if shared else own)
 
     def owned_by(self, user: User) -> Self:
         """A person's own blocks, which they may share and delete."""

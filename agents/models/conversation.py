@@ -25,6 +25,7 @@ from .message import Message, checked
 from .model_settings import check_model_settings
 from .prepared_sql import keys, read
 from .queue import Queue
+from .role import Role, visible
 from .run import Run
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ LONGEST_TITLE = 1000  # characters; a script may put a summary there
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
-    def visible_to(self, user: User | AnonymousUser) -> Self:
-        """The conversations of the person's own agents, unless those are deleted."""
-        return self.filter(agent__owner_id=user.pk, agent__deleted_at=None)
+    def visible_to(self, user: User | AnonymousUser, role: Role = Role.VIEWER) -> Self:
+        """The conversations of the agents a person may see; see `AgentQuerySet.visible_to`."""
+        return self.filter(visible(user, role))
 
     def listed(self) -> Self:
         """Those that lists show, the one that was last spoken in first."""

@@ -118,6 +118,12 @@ class Message(PreparedRow, Searchable):
     images = models.JSONField(
         default=list, blank=True, editable=False, help_text="In order; see `Image.part`."
     )
+    said_by = models.CharField(
+        max_length=150,
+        blank=True,
+        editable=False,
+        help_text="Whose message it is, where several people talk to the agent.",
+    )
     reasoning = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list, blank=True)
     extra = models.JSONField(

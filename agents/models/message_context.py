@@ -10,7 +10,10 @@ from .prepared_sql import key, values
 if TYPE_CHECKING:
     from .conversation import Conversation
 
-FIELDS = ("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra", "images")
+FIELDS = (
+    *("number", "role", "content", "tool_calls", "tool_call_id", "reasoning", "extra", "images"),
+    "said_by",
+)
 SENT = "status IN ('complete', 'stopped')"  # of what the model sees
 IN_CONTEXT = (
     f"WHERE conversation_id = %s AND number >= %s AND NOT internal AND {SENT} AND left_out IS NULL"

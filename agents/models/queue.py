@@ -23,6 +23,8 @@ from .run import REQUIRES_APPROVAL, Run
 from .signals import run_ready
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from .agent import Agent
     from .conversation import Conversation
 
@@ -48,9 +50,11 @@ class Queue(PreparedRow):
     def _conversation(self) -> Conversation:
         return cast("Conversation", self)
 
-    def send(self, text: str, key: str, images: Sequence[str] = ()) -> Run:
-        """Accept a message; see `start`."""
-        return self.start(text, key, images=images)
+    def send(
+        self, text: str, key: str, images: Sequence[str] = (), author: User | None = None
+    ) -> Run:
+        """Accept a message of somebody, the owner if nobody is named; see `start`."""
+        return self.start(text, key, images=images, author=author)
 
     @transaction.atomic
     def start(
@@ -65,8 +69,8 @@ class Queue(PreparedRow):
         """Accept a message, or work of another kind: begin its run, or queue it behind others.
 
         The same `key` again, to the same agent, gives the same run. `images` are the SHA-256s of
-        the agent's. `options` are what a script may add: `role`, `before` (where images are named
-        likewise), and the fields of `ScriptRequest`. Raises
+        the agent's. `options` are whose message it is, `author`, and what a script may add: `role`,
+        `before` (where images are named likewise), and the fields of `ScriptRequest`. Raises
         ValidationError for a text that is empty or over 100,000 characters, for images that are too
         many or not there, and where the conversation was deleted; LimitReached where too many
         messages wait.
@@ -131,9 +135,14 @@ class Queue(PreparedRow):
         if run.kind == Run.Kind.COMPACTION:
             return []
         own = {"role": run.role, "content": run.text, "images": run.images}
-        given = [*run.before, own | {"sender_id": run.sender_id}]
+        given = [*run.before, own | {"sender_id": run.sender_id, "said_by": self._name(run)}]
         of = {"agent": self.agent, "conversation": self, "run": run}
         return [Message(**of, internal=run.internal_id is not None, **each) for each in given]
+
+    def _name(self, run: Run) -> str:
+        """Whose message it is, where several people may talk to the agent."""
+        author = run.author if self.agent.is_shared and run.kind == Run.Kind.MESSAGE else None
+        return author.get_username() if author else ""
 
     def begin_next(self) -> None:
         """Begin the message that waits longest; those of a deleted agent wait until it is restored.

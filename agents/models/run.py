@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
@@ -60,6 +61,14 @@ class Run(Leased, ScriptRequest, RunContents):
     text = models.TextField()
     images = models.JSONField(
         default=list, blank=True, editable=False, help_text="In order; see `Image.part`."
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        editable=False,
+        db_index=False,
+        related_name="+",
     )
     role = models.CharField(max_length=10, default=Message.Role.USER, editable=False)
     before = models.JSONField(

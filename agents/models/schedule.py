@@ -19,8 +19,6 @@ from .message import checked
 from .run import Run
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
-
     from .agent import Agent
 
 MOST_MESSAGES = 20  # that are sent at one time
@@ -37,10 +35,6 @@ CRON_FORM = (
 
 
 class ScheduleQuerySet(models.QuerySet["Schedule"]):
-    def visible_to(self, user: User | AnonymousUser) -> Self:
-        """The schedules of the person's own agents, unless those are deleted."""
-        return self.filter(agent__owner_id=user.pk, agent__deleted_at=None)
-
     def due(self, now: datetime) -> Self:
         """Those whose time has come; a deleted agent's and a disabled person's wait."""
         due = self.filter(next_at__lte=now, agent__deleted_at=None, agent__owner__is_active=True)

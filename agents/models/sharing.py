@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from . import Agent, Attachment, Block, BlockShare
 from .prepared_sql import key, values
+from .role import shared_blocks
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Sharing:
     """Who else has a block, as one person may know it.
 
     `owner` is "" where the block is their own; only then they know how many agents of other people
-    hold it (`others`), and with how many people it is shared (`people`).
+    hold it (`others`), and with how many people and groups it is shared (`people`, `groups`).
     """
 
     owner: str = ""
@@ -34,6 +35,7 @@ class Sharing:
     holders: list[Holder] = field(default_factory=list)
     others: int = 0
     people: int = 0
+    groups: int = 0
 
     @property
     def agents(self) -> list[Holder]:
@@ -42,11 +44,18 @@ class Sharing:
 
     @property
     def in_words(self) -> str:
-        """`shared with 2 agents and 1 person`, or one of both; "" where nobody else has it."""
+        """`shared with 2 agents, 1 person and 1 group`, or some of these; "" where nobody else has
+        it."""
         agents = len(self.agents) + self.others
         counts = [quantity(agents, "agent")] if agents else []
         counts += [quantity(self.people, "person", "people")] if self.people else []
-        return f"shared with {' and '.join(counts)}" if counts else ""
+        counts += [quantity(self.groups, "group")] if self.groups else []
+        return f"shared with {listed(counts)}" if counts else ""
+
+
+def listed(words: list[str]) -> str:
+    """`a`, `a and b`, or `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
 def quantity(number: int, noun: str, plural: str = "") -> str:
@@ -66,13 +75,15 @@ def sharing_of(
     if not keys:
         return sharings
     among = f"WHERE block_id IN ({', '.join(['%s'] * len(keys))})"
-    for block_id, user, can_write in values(
-        BlockShare, ("block_id", "user_id", "can_write"), among, *keys
-    ):
+    shares = values(BlockShare, ("block_id", "group_id"), among, *keys)
+    for block_id, group in shares:
         if owners[block_id] == user_id:
-            sharings[block_id].people += 1
-        elif user == user_id:
-            sharings[block_id].may_write = can_write
+            sharings[block_id].groups += bool(group)
+            sharings[block_id].people += not group
+    if shares:
+        written = shared_blocks(user_id, to_write=True)
+        for pk, owner in owners.items():
+            sharings[pk].may_write = owner == user_id or pk in written
     held = values(Attachment, ("block_id", "agent_id"), among, *keys)
     others = [(block_id, agent_id) for block_id, agent_id in held if agent_id != but_for]
     if others:

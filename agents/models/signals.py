@@ -9,6 +9,7 @@ from __future__ import annotations
 from django.dispatch import Signal
 
 events_recorded = Signal()  # agent, events: after the commit
+access_changed = Signal()  # agent_id, user_ids: after the commit
 agent_purged = Signal()  # agent_id: after the commit
 run_ready = Signal()  # run: it may be executed; in the transaction that made it so
 run_ended = Signal()  # run: in the transaction that ended it

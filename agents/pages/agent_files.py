@@ -26,7 +26,7 @@ from agents.agent_file.download import download
 from agents.agent_file.reading import too_large
 from agents.models import Agent
 
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 MOST_NOTES = 200  # that are shown
 NEWEST = "imported"  # the session's key for the newest import
@@ -144,5 +144,5 @@ def unset(agent: Agent, missing: dict[str, list[str]]) -> list[str]:
 @require_GET
 def export(request: Request, agent_id: UUID) -> StreamingHttpResponse:
     """The agent as an agent file."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     return download(request, agent)

@@ -15,7 +15,7 @@ from agents.models import Agent
 
 from .forms.agent import AgentForm, NewAgentForm
 from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
-from .request import Request, own_agent, query_number
+from .request import Request, find_agent, query_number
 
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
 
@@ -89,10 +89,10 @@ def new_block(request: Request) -> HttpResponse:
 @login_required
 def change(request: Request, agent_id: UUID) -> HttpResponse:
     """An agent's settings."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     form = AgentForm(request.POST or None, instance=agent)
     if request.method == "POST" and form.is_valid():
-        own_agent(request, agent_id).configure(**form.changes())
+        find_agent(request, agent_id).configure(**form.changes())
         return redirect("agent", agent.pk)
     context = {"form": form, "agent": agent}
     return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
@@ -101,7 +101,7 @@ def change(request: Request, agent_id: UUID) -> HttpResponse:
 @login_required
 def delete(request: Request, agent_id: UUID) -> HttpResponse:
     """Ask, then delete; the agent can be brought back for 30 days."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     if request.method == "POST":
         agent.trash()
         return redirect("agents_deleted")

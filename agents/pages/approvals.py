@@ -15,7 +15,7 @@ from agents.models import Agent, Approval
 from agents.models.approval import Decision, checked_arguments
 from agents.tools import ToolError
 
-from .request import Request, own_agent
+from .request import Request, find_agent
 from .runs import done
 
 Decided = Approval.Status
@@ -28,7 +28,7 @@ def decide(request: Request, agent_id: UUID, approval_id: int) -> HttpResponse:
 
     For a script's tool: `decision` ("returned", or "failed" with an error) and `returned`.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     approvals = Approval.objects.select_related("step__run__conversation__agent")
     approval = get_object_or_404(approvals, pk=approval_id, step__run__agent=agent)
     try:

@@ -28,7 +28,7 @@ from agents.search.embedder import progress
 from agents.search.hybrid import search
 from agents.search.scope import Passages
 
-from .request import Request, own_agent, query_number
+from .request import Request, find_agent, query_number
 
 PASSAGES_A_PAGE = 30
 RESULTS = 50
@@ -255,10 +255,10 @@ def show(request: Request, agent_id: UUID) -> HttpResponse:
     """The list for a filter."""
     filters = PassageFilters.from_query(request)
     if filters.searches:
-        context = list_context(own_agent(request, agent_id), filters)
+        context = list_context(find_agent(request, agent_id), filters)
         return render(request, "agents/archival/_found.html", context)
     with snapshot():
-        context = list_context(own_agent(request, agent_id), filters)
+        context = list_context(find_agent(request, agent_id), filters)
         return render(request, "agents/archival/_found.html", context)
 
 
@@ -273,7 +273,7 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
         moment = None
     before = (moment, query_number(request, "id")) if moment and moment.tzinfo else None
     with snapshot():
-        agent = own_agent(request, agent_id)
+        agent = find_agent(request, agent_id)
         context = page_context(agent, filters, passages_page(filters.scope(agent), before))
         return render(request, "agents/archival/_entries.html", {**context, "filters": filters})
 
@@ -282,7 +282,7 @@ def older(request: Request, agent_id: UUID) -> HttpResponse:
 @require_GET
 def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     """All of a passage's text."""
-    passage = get_object_or_404(own_agent(request, agent_id).passages, pk=passage_id)
+    passage = get_object_or_404(find_agent(request, agent_id).passages, pk=passage_id)
     return render(request, "agents/archival/_whole.html", {"passage": passage})
 
 
@@ -290,6 +290,6 @@ def whole(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
 @require_GET
 def embedded(request: Request, agent_id: UUID) -> HttpResponse:
     """How far the vectors are."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     context = {"agent": agent, "embedding": embedding_progress(agent)}
     return render(request, "agents/archival/_embedding.html", context)

@@ -22,7 +22,7 @@ from .archival import (
     passages_of,
     resume_query,
 )
-from .request import Request, own_agent, query_number
+from .request import Request, find_agent, query_number
 
 MOST_EVENTS = 100  # that a list is brought up to date by; after more it is to be shown anew
 MOST_CHANGED = 200  # passages of these
@@ -40,7 +40,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     """
     filters = PassageFilters.from_query(request)
     with snapshot():
-        agent = own_agent(request, agent_id)
+        agent = find_agent(request, agent_id)
         changed = changed_since(agent, query_number(request, "after"))
         if changed is None:
             context = {"outdated": True, "newer": filters.address(after=agent.last_seq)}

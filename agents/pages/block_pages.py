@@ -22,9 +22,10 @@ from agents.models.event import snapshot
 from agents.models.sharing import sharing_of
 
 from .blocks import change_settings, edit_value, sentence
-from .forms.block import BlockForm, ShareForm
+from .forms.block import BlockForm
+from .forms.share import BlockShareForm
 from .history import EDITS_A_PAGE, NEWEST
-from .request import Request, own_block, query_number, usable_block
+from .request import Request, query_number, usable_block
 
 BEGINNING = 300  # characters of a value that the list shows
 
@@ -71,7 +72,9 @@ def show(request: Request, block_id: UUID) -> HttpResponse:
         return render(request, "agents/blocks/block.html", block_context(request, block))
 
 
-def block_context(request: Request, block: Block, form: ShareForm | None = None) -> dict[str, Any]:
+def block_context(
+    request: Request, block: Block, form: BlockShareForm | None = None
+) -> dict[str, Any]:
     """What a block's page is drawn from, with a form to share it."""
     add_sharing(request, [block])
     newest = block.edits.filter(version=F("block__version")).select_related("step__run__agent")
@@ -80,8 +83,8 @@ def block_context(request: Request, block: Block, form: ShareForm | None = None)
     return {
         "this_block": block,
         "is_own": is_own,
-        "shares": list(block.shares.select_related("user")) if is_own else [],
-        "form": form or ShareForm(block),
+        "shares": list(block.shares.select_related("user", "group")) if is_own else [],
+        "form": form or BlockShareForm(block),
         "at_blocks": True,
     }
 
@@ -148,7 +151,7 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
 
     POST: `sure`, without which it asks again.
     """
-    block = own_block(request, block_id)
+    block = usable_block(request, block_id)
     status = 200
     if request.method == "POST":
         status = 422
@@ -162,7 +165,7 @@ def delete(request: Request, block_id: UUID) -> HttpResponse:
         "holders": [agent for agent in held if agent.owner_id == request.user.pk],
         "other_owners": [agent.owner for agent in held if agent.owner_id != request.user.pk],
         "edits": block.edits.count(),
-        "shares": list(block.shares.select_related("user")),
+        "shares": list(block.shares.select_related("user", "group")),
         "unsure": status == 422,
         "at_blocks": True,
     }

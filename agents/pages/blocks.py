@@ -12,14 +12,15 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, VersionConflict
+from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Role, VersionConflict
+from agents.models.block_checks import may_be_configured_by
 from agents.models.editing import as_sentence
 from agents.models.sharing import sharing_of
 from agents.text.diff import words_changed
 from agents.text.merge import merged
 
 from .forms.block import BlockForm, BlockSettingsForm
-from .request import Request, held_block, own_agent, usable_block
+from .request import Request, find_agent, held_block, usable_block
 
 
 @login_required
@@ -80,7 +81,7 @@ def conflict(request: Request, block: Block, address: str, mine: str, version: i
 @require_POST
 def undo(request: Request, agent_id: UUID, edit_id: int) -> HttpResponse:
     """Take an edit back."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     edit = get_object_or_404(BlockEdit, pk=edit_id, block__agents=agent)
     try:
         edit.block.undo(edit, by=Editor.person(request.user))
@@ -103,7 +104,7 @@ def change_settings(
 ) -> HttpResponse:
     """Label, kind, limit and the like, which are the owner's to change; 403 for others."""
     context = {"agent": agent, "block": block, "address": address}
-    if block.owner_id != request.user.pk:
+    if not may_be_configured_by(block, request.user.pk):
         status = 403 if request.method == "POST" else 200
         return render(request, "agents/_block_not_yours.html", context, status=status)
     form = BlockSettingsForm(request.POST or None, instance=block, auto_id=f"{block.pk}-%s")
@@ -123,7 +124,7 @@ def change_settings(
 @login_required
 def new(request: Request, agent_id: UUID) -> HttpResponse:
     """A further block for an agent."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     form = BlockForm(
         request.POST or None, instance=Block(owner=agent.owner), auto_id="new-block-%s"
     )
@@ -144,17 +145,22 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
 
     POST: `block`, its id. 404 where the person may not use it; 422 where its label is taken.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     error = ""
     if request.method == "POST":
-        block = usable_block(request, uuid_or_none(request.POST.get("block")))
+        chosen = uuid_or_none(request.POST.get("block"))
+        block = usable_block(request, chosen, needs=Role.VIEWER)
         try:
             agent.attach(block)
             return HttpResponse()
         except (ValidationError, MemoryRefusal) as refusal:
             reason = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
             error = as_sentence(reason)
-    others = list(Block.objects.usable_by(request.user).exclude(agents=agent))
+    others = list(
+        Block.objects.usable_by(request.user)
+        .filter(pk__in=Block.objects.usable_by(agent.owner).values("pk"))
+        .exclude(agents=agent)
+    )
     sharings = sharing_of(others, request.user.pk)
     for block in others:
         block.sharing = sharings[block.pk]

@@ -19,7 +19,7 @@ from agents.models.image import MOST_IMAGES
 from agents.models.image_file import LARGEST_UPLOAD
 
 from . import panel
-from .request import Request, own_conversation
+from .request import Request, find_conversation
 
 RUNS_A_PAGE = 20
 MOST_RUNS = 200  # on a page that was asked for an old step
@@ -45,7 +45,7 @@ def chat(request: Request, agent_id: UUID, conversation_id: UUID | None = None) 
     if at := request.GET.get("at"):
         return redirect(f"{reverse('past_at', args=[agent_id])}?{urlencode({'at': at})}")
     with snapshot():
-        conversation = own_conversation(request, agent_id, conversation_id)
+        conversation = find_conversation(request, agent_id, conversation_id)
         run = run_of_step(conversation.agent, request.GET.get("step", ""))
         if run and run.conversation_id != conversation.pk:
             address = reverse("conversation", args=[agent_id, run.conversation_id])

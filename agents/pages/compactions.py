@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Compaction, Run
 
-from .request import Request, own_agent, own_conversation
+from .request import Request, find_agent, find_conversation
 from .runs import done
 
 MESSAGES_A_PAGE = 50
@@ -22,7 +22,7 @@ MESSAGES_A_PAGE = 50
 @require_POST
 def compact(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Make room now: everything but the last exchange leaves the context."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     key = request.POST.get("key", "")[:100] or uuid4().hex
     conversation.start("Compact now", key, Run.Kind.COMPACTION)
     return done(request, conversation)
@@ -62,7 +62,7 @@ def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespons
 
 
 def find_compaction(request: Request, agent_id: UUID, compaction_id: int) -> Compaction:
-    compactions = Compaction.objects.filter(conversation__agent=own_agent(request, agent_id))
+    compactions = Compaction.objects.filter(conversation__agent=find_agent(request, agent_id))
     compaction: Compaction = get_object_or_404(
         compactions.select_related("conversation__agent"), pk=compaction_id
     )

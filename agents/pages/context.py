@@ -23,7 +23,7 @@ from agents.runs.work import Work
 from agents.text.json import pretty
 
 from .context_chart import BarPart, ContextBar, chart, context_bar
-from .request import Request, own_agent, own_conversation
+from .request import Request, find_agent, find_conversation
 
 KINDS = (  # of events after which the picture is another
     Event.Kind.STEP_CHANGED,
@@ -65,7 +65,7 @@ def part(
 ) -> HttpResponse:
     """The text of a part of what would be sent now."""
     with snapshot():
-        conversation = own_conversation(request, agent_id, conversation_id)
+        conversation = find_conversation(request, agent_id, conversation_id)
         return text_of(request, bar_now(conversation), name)
 
 
@@ -74,7 +74,7 @@ def part(
 def compiled_memory(request: Request, agent_id: UUID) -> HttpResponse:
     """Core memory as the model will see it."""
     with snapshot():
-        agent = own_agent(request, agent_id)
+        agent = find_agent(request, agent_id)
         text = core_memory(agent, agent.core_memory())
     return render(request, "agents/panel/_part_text.html", {"text": text})
 

@@ -20,9 +20,11 @@ def app(request: HttpRequest) -> dict[str, Any]:
         "accounts": settings.ACCOUNTS,
         "signup_is_open": SimpleLazyObject(lambda: get_adapter().is_open_for_signup(request)),
         "demo": default_endpoint().is_demo,
+        "viewer": request.user if hasattr(request, "user") else None,
         "agents": SimpleLazyObject(lambda: sidebar(request)),
     }
 
 
 def sidebar(request: HttpRequest) -> QuerySet[Agent]:
-    return Agent.objects.visible_to(request.user).listed().with_activity()
+    agents = Agent.objects.visible_to(request.user).select_related("owner")
+    return agents.listed().with_activity()

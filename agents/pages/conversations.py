@@ -20,7 +20,7 @@ from agents.search import hybrid
 from agents.search.scope import Messages
 from agents.search.words import excerpt
 
-from .request import Request, own_agent, own_conversation
+from .request import Request, find_agent, find_conversation
 from .runs import done
 
 MOST_FOUND = 50  # messages that a search shows
@@ -44,7 +44,7 @@ def index(request: Request, agent_id: UUID) -> HttpResponse:
 
     A page of them: the newest, or, with `?after=<id>`, those that were spoken in before that one.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     query = storable(request.GET.get("q", "")).strip()[:LONGEST_QUERY]
     found = found_messages(agent, query) if query else []  # it may ask an embedding model
     with snapshot():
@@ -87,7 +87,7 @@ def found_messages(agent: Agent, query: str) -> list[Found]:
 @require_POST
 def new(request: Request, agent_id: UUID) -> HttpResponse:
     """Begin a conversation; an empty one that is there already is used again."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     empty = agent.conversations.listed().filter(title="", runs=None).first()
     try:
         conversation = empty or Conversation.create(agent)
@@ -105,7 +105,7 @@ def go_to(request: Request, address: str) -> HttpResponse:
 @require_POST
 def rename(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
     """Give a conversation another title. POST: `title`."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     try:
         conversation.configure(title=storable(" ".join(request.POST.get("title", "").split())))
     except ValidationError as error:
@@ -118,7 +118,7 @@ def rename(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpRespo
 @require_POST
 def archive(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
     """Take a conversation out of the list, or with `restore` put it back."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     if "restore" in request.POST:
         conversation.unarchive()
         return go_to(request, conversation.get_absolute_url())
@@ -129,7 +129,7 @@ def archive(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResp
 @login_required
 def delete(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpResponse:
     """Ask, then delete for good."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     error = ""
     if request.method == "POST":
         try:

@@ -19,6 +19,14 @@ def not_found(request: Request, exception: Exception) -> HttpResponse:
     return render(request, "404.html", status=404)
 
 
+def forbidden(request: Request, exception: Exception) -> HttpResponse:
+    """403, for what a person may see and not do."""
+    words = str(exception) or "You may not do this."
+    htmx = request.headers.get("HX-Request") == "true"
+    template = "agents/_refusal.html" if htmx else "403.html"
+    return render(request, template, {"error": words}, status=403)
+
+
 def csrf_failed(request: Request, reason: str = "") -> HttpResponse:
     """403, for a POST that did not come from a page of this server."""
     return render(request, "403_csrf.html", {"reason": reason}, status=403)

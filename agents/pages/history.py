@@ -19,7 +19,7 @@ from agents.models.block_edit import edit_ids, taken_back_by, undos_of
 from agents.models.event import snapshot
 
 from .blocks import sentence
-from .request import Request, held_block, own_agent, query_number
+from .request import Request, find_agent, held_block, query_number
 
 EDITS_A_PAGE = 30
 SHOWN_BEFORE = 4  # newer edits shown above one that is looked for
@@ -174,7 +174,7 @@ def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
 def older(request: Request, agent_id: UUID) -> HttpResponse:
     """The edits `?before=<id>`, for scrolling down."""
     with snapshot():
-        agent = own_agent(request, agent_id)
+        agent = find_agent(request, agent_id)
         ledger = Ledger.from_query(request, agent)
         context = list_context(ledger, ledger.page("<", query_number(request, "before")))
         return render(request, "agents/panel/_edits.html", context)
@@ -188,7 +188,7 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
     With `past` the list does not begin with the newest, so that new ones do not belong in it.
     """
     with snapshot():
-        agent = own_agent(request, agent_id)
+        agent = find_agent(request, agent_id)
         ledger = Ledger.from_query(request, agent)
         after, past = query_number(request, "after"), "past" in request.GET
         ids = ledger.page(">", after)

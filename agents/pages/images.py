@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Image
 
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 HEADERS = {
     # its address has its SHA-256, so what is there never changes
@@ -31,7 +31,7 @@ def add(request: Request, agent_id: UUID) -> HttpResponse:
 
     201: its SHA-256, its size in pixels and the address of its thumbnail.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     file = request.FILES.get("image")
     try:
         image = Image.add(agent, file.read() if file else b"")

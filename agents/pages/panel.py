@@ -22,7 +22,7 @@ from agents.models import Conversation, Event
 from agents.models.event import snapshot
 
 from . import archival, context, history, tools
-from .request import Request, own_conversation
+from .request import Request, find_conversation
 
 Kind = Event.Kind
 
@@ -83,5 +83,5 @@ def show(
     if tab is None:
         raise Http404
     with snapshot():
-        conversation = own_conversation(request, agent_id, conversation_id)
+        conversation = find_conversation(request, agent_id, conversation_id)
         return render(request, tab.template, tab_context(request, conversation, tab))

@@ -17,7 +17,7 @@ from agents.models.passage import LONGEST_PASSAGE
 
 from .archival import format_tags, parse_tags
 from .blocks import sentence
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 
 def typed_text(request: Request) -> str:
@@ -27,7 +27,7 @@ def typed_text(request: Request) -> str:
 @login_required
 def add(request: Request, agent_id: UUID) -> HttpResponse:
     """Store a passage. POST: `text`, `tags` as a person types them. 422 with the reason."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     text, typed = typed_text(request), request.POST.get("tags", "")
     context = {"address": reverse("archival_add", args=[agent.pk]), "text": text, "tags": typed}
     if request.method == "POST":
@@ -46,7 +46,7 @@ def edit(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     409 with both where the passage was changed or deleted since; 422 with the reason where it
     cannot be so; 404 where there was none to begin with.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         if passage is None:
@@ -78,7 +78,7 @@ def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
 
     409 asks again where it was changed since, 404 where it is gone.
     """
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     if request.method != "POST":
         passage = agent.passages.filter(pk=passage_id).first()
         return confirm_delete(request, agent, passage) if passage else not_found(request)

@@ -17,7 +17,7 @@ from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
 from .chat import transcript
-from .request import Request, own_agent, own_conversation
+from .request import Request, find_agent, find_conversation
 
 
 @login_required
@@ -35,11 +35,12 @@ def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 @require_POST
 def send(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Accept a message."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     text = request.POST.get("text", "")
     try:
         key = request.POST.get("key", "")[:100] or uuid4().hex
-        conversation.send(text, key, request.POST.getlist("images"))
+        images = request.POST.getlist("images")
+        conversation.send(text, key, images, author=request.user)
     except LimitReached as limit:
         response = refuse_message(request, conversation, text, str(limit), 429)
         response.headers["Retry-After"] = str(limit.seconds)
@@ -63,7 +64,7 @@ def refuse_message(
 @require_POST
 def stop(request: Request, agent_id: UUID, conversation_id: UUID | None = None) -> HttpResponse:
     """Stop the run that goes on."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     if run := conversation.current_run():
         run.stop()
     return done(request, conversation)
@@ -75,7 +76,7 @@ def reflect_now(
     request: Request, agent_id: UUID, conversation_id: UUID | None = None
 ) -> HttpResponse:
     """Have the agent go over its memory."""
-    conversation = own_conversation(request, agent_id, conversation_id)
+    conversation = find_conversation(request, agent_id, conversation_id)
     reflect(conversation)
     return done(request, conversation)
 
@@ -108,7 +109,7 @@ def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 def feedback(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
     """Say what one thinks of a step. POST: `verdict`, "positive", "negative" or nothing."""
     steps = Step.objects.select_related("run__conversation__agent")
-    step = get_object_or_404(steps, run__agent=own_agent(request, agent_id), pk=step_id)
+    step = get_object_or_404(steps, run__agent=find_agent(request, agent_id), pk=step_id)
     step.run.agent = step.run.conversation.agent
     verdict = request.POST.get("verdict", "")
     try:
@@ -136,7 +137,7 @@ def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 
 
 def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     runs = Run.objects.select_related("conversation__agent")
     run: Run = get_object_or_404(runs, agent=agent, pk=run_id)
     run.agent = run.conversation.agent

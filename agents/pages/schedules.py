@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from agents.models import Agent, LimitReached
 
 from .forms.schedule import ScheduleForm
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 LISTED = 500
 
@@ -23,7 +23,7 @@ LISTED = 500
 @login_required
 def index(request: Request, agent_id: UUID) -> HttpResponse:
     """An agent's scheduled messages. POST: `message` and `at` or `cron` add one."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     form = ScheduleForm(request.POST or None)
     status = 200
     if request.method == "POST":
@@ -57,6 +57,6 @@ def add(agent: Agent, form: ScheduleForm) -> int:
 @require_POST
 def stop(request: Request, agent_id: UUID, schedule_id: UUID) -> HttpResponse:
     """Send a scheduled message no more."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     get_object_or_404(agent.schedules.all(), pk=schedule_id).stop()
     return redirect("schedules", agent.pk)

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 
 @login_required
@@ -20,7 +20,7 @@ from .request import Request, own_agent
 @sensitive_post_parameters()
 def index(request: Request, agent_id: UUID) -> HttpResponse:
     """The names of an agent's secrets. POST: `name` and `value` add one, or replace its value."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     name, errors = "", []
     if request.method == "POST":
         name = request.POST.get("name", "").strip()
@@ -37,6 +37,6 @@ def index(request: Request, agent_id: UUID) -> HttpResponse:
 @require_POST
 def delete(request: Request, agent_id: UUID) -> HttpResponse:
     """Delete a secret. POST: `name`."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     agent.delete_secret(request.POST.get("name", ""))
     return redirect("secrets", agent.pk)

@@ -18,7 +18,7 @@ from agents.models import Agent, Step
 from agents.models.event import snapshot
 
 from .context import context_now
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 
 @login_required
@@ -67,6 +67,6 @@ def raw(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
 
 
 def find_step(request: Request, agent_id: UUID, step_id: int) -> tuple[Agent, Step]:
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     steps = time_travel.steps_of(agent).select_related("run__agent", "run__conversation__agent")
     return agent, get_object_or_404(steps, pk=step_id)

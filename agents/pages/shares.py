@@ -13,19 +13,19 @@ from django.views.decorators.http import require_POST
 from agents.models import Block, BlockShare
 
 from .block_pages import block_context
-from .forms.block import ShareForm
-from .request import Request, own_block
+from .forms.share import BlockShareForm
+from .request import Request, usable_block
 
 
 @login_required
 @require_POST
 def share(request: Request, block_id: UUID) -> HttpResponse:
-    """Share a block of one's own with a person, or change what they may do with it.
+    """Share a block of one's own with a person or a group, or change what they may do with it.
 
-    POST: `username`, `access` (read or write).
+    POST: `name`, `access` (read or write).
     """
     block = own_shareable(request, block_id)
-    form = ShareForm(block, request.POST)
+    form = BlockShareForm(block, request.POST)
     if not form.is_valid():
         context = block_context(request, block, form)
         return render(request, "agents/blocks/block.html", context, status=422)
@@ -45,4 +45,4 @@ def stop_sharing(request: Request, block_id: UUID, share_id: int) -> HttpRespons
 def own_shareable(request: Request, block_id: UUID) -> Block:
     if not settings.ACCOUNTS:
         raise Http404
-    return own_block(request, block_id)
+    return usable_block(request, block_id)

@@ -27,7 +27,7 @@ from agents.models.message import storable
 
 from .context import text_of
 from .context_chart import ContextBar, context_bar
-from .request import Request, own_agent, own_conversation
+from .request import Request, find_agent, find_conversation
 
 RUNS_SHOWN = 20
 STEPS_SHOWN = 60
@@ -69,8 +69,8 @@ class Way:
 def way_of(request: Request, agent_id: UUID, conversation_id: UUID | None) -> Way:
     """The steps that an address is about."""
     if conversation_id is None:
-        return Way(own_agent(request, agent_id))
-    conversation = own_conversation(request, agent_id, conversation_id)
+        return Way(find_agent(request, agent_id))
+    conversation = find_conversation(request, agent_id, conversation_id)
     return Way(conversation.agent, conversation)
 
 

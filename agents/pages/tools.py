@@ -20,7 +20,7 @@ from agents.tools.attaching import attach, attachable, detach, set_rules
 from agents.tools.custom import CustomTool
 
 from .forms.tool import RulesForm, in_words
-from .request import Request, own_agent
+from .request import Request, find_agent
 
 COUNTED = 2_000  # messages, the newest: reading more to count calls would slow the panel
 
@@ -121,7 +121,7 @@ def type_in_words(schema: dict[str, Any]) -> str:
 @require_POST
 def attach_one(request: Request, agent_id: UUID) -> HttpResponse:
     """Let the agent call one more tool. POST: `tool`, its name."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     try:
         attach(agent, request.POST.get("tool", ""))
     except ValidationError as error:
@@ -134,7 +134,7 @@ def attach_one(request: Request, agent_id: UUID) -> HttpResponse:
 @require_POST
 def detach_one(request: Request, agent_id: UUID) -> HttpResponse:
     """Take a tool, and the rules that name it, from the agent. POST: `tool`, its name."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     detach(agent, request.POST.get("tool", ""))
     return HttpResponse(status=204)
 
@@ -142,7 +142,7 @@ def detach_one(request: Request, agent_id: UUID) -> HttpResponse:
 @login_required
 def rules(request: Request, agent_id: UUID) -> HttpResponse:
     """The rules for one of the agent's tools. GET and POST: `tool`, its name."""
-    agent = own_agent(request, agent_id)
+    agent = find_agent(request, agent_id)
     posted = request.method == "POST"
     name = (request.POST if posted else request.GET).get("tool", "")
     if name not in agent.tools:

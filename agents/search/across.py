@@ -16,13 +16,14 @@ from django.db.models import QuerySet
 
 from agents.models import Agent
 from agents.models.message import storable
+from agents.models.role import as_stored, shared_agents
 from agents.text.terms import Forms, query_terms
 
 from .index import fts
 from .postings import MOST_READ
 from .scope import Messages, Scope, matching
 
-OWN = "SELECT id FROM agents_agent WHERE owner_id = %s AND deleted_at IS NULL"
+AMONG = "SELECT id FROM agents_agent WHERE (owner_id = %s{shared}) AND deleted_at IS NULL"
 
 
 def agents_with(user: User, query: str, count: int, of: type[Scope] = Messages) -> list[Agent]:
@@ -61,15 +62,17 @@ def agents_by_word(user: User, words: list[Forms], of: type[Scope]) -> list[list
         holds, newest = f"{name} MATCH %s", f"{name}.rowid"
     else:
         source, holds, newest = f"{table} r", "r.search @@ %s::tsquery", "r.id"
+    shared = [as_stored(pk) for pk in shared_agents(user)]
+    among = AMONG.format(shared=f" OR id IN ({', '.join(['%s'] * len(shared))})" if shared else "")
     said = f" AND r.role IN ({', '.join(['%s'] * len(roles))})" if roles else ""
     one = (
         f"SELECT * FROM (SELECT %s, r.agent_id FROM {source} WHERE {holds}"
-        f" AND r.agent_id IN ({OWN}){said}"
+        f" AND r.agent_id IN ({among}){said}"
         f" ORDER BY {newest} DESC LIMIT %s) AS newest"
     )
     parameters: list[Any] = []
     for number, word in enumerate(words):
-        parameters += [number, matching([word]), user.pk, *roles, MOST_READ]
+        parameters += [number, matching([word]), user.pk, *shared, *roles, MOST_READ]
     by_word: dict[int, list[Any]] = {}
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)

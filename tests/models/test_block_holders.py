@@ -20,7 +20,7 @@ from tests.support.pages import at, shown
 
 
 def give(client: Client, block: Block, to: str, access: str = "read") -> Any:
-    return client.post(at("share_add", block), {"username": to, "access": access})
+    return client.post(at("share_add", block), {"name": to, "access": access})
 
 
 def test_a_block_is_given_changed_and_taken_back(
@@ -123,7 +123,7 @@ def test_a_block_that_was_never_given_is_like_one_that_never_was(
     method: str, bobs_web: Client, human: Block, bob: User, bobs: Agent, alice: User
 ) -> None:
     BlockShare.share(human, User.objects.create_user("carol"), can_write=True)
-    form = {"value": "Mine", "version": "0", "username": "bob", "access": "write", "sure": "1"}
+    form = {"value": "Mine", "version": "0", "name": "bob", "access": "write", "sure": "1"}
     before = everything()
     for address in of_block(human):
         response = getattr(bobs_web, method)(address, form)

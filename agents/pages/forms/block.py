@@ -1,4 +1,4 @@
-"""Forms of blocks: made, set up, shared, and the first ones of a new agent."""
+"""Forms of blocks: made, set up, and the first ones of a new agent."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from agents.accounts import OWNER
-from agents.models import Block, BlockShare
+from agents.models import Block
 from agents.models.message import NO_TEXT
 
 from .agent import TextAsTyped
@@ -107,40 +105,6 @@ class BlockSettingsForm(KindForm):
         if len(block.value) > block.limit:
             return "limit"
         return "schema" if "kind" not in self.changed_data else "kind"
-
-
-class ShareForm(forms.Form):
-    """With whom a block is shared, and how."""
-
-    username = forms.CharField(
-        label="User name",
-        max_length=150,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
-    )
-    access = forms.ChoiceField(
-        label="They and their agents may",
-        choices=[("read", "read it"), ("write", "read and write it")],
-    )
-
-    def __init__(self, block: Block, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.block = block
-
-    def clean_username(self) -> str:
-        name: str = self.cleaned_data["username"]
-        people = User.objects.filter(is_active=True).exclude(username=OWNER)
-        self.person = people.filter(username=name).first()
-        if self.person is None:
-            raise ValidationError(f"There is no user '{name}'.")
-        if self.person.pk == self.block.owner_id:
-            raise ValidationError("This block is yours already; share it with somebody else.")
-        return name
-
-    def share(self) -> BlockShare:
-        """Share the block with the person."""
-        assert self.person is not None
-        can_write = self.cleaned_data["access"] == "write"
-        return BlockShare.share(self.block, self.person, can_write=can_write)
 
 
 class BaseNewBlocks(forms.BaseFormSet):
