@@ -55,7 +55,8 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
             *("context_part", "block_blame", "older_edits", "newer_edits", "archival"),
             *("archival_older", "archival_newer", "archival_embedding", "archival_whole"),
             *("compiled_memory", "past_at", "past", "past_part"),
-            *("block", "block_history"),
+            # the verbs of a block refuse a write themselves, in the same words at every door
+            *("block", "block_history", "block_value", "block_version_restore"),
         ),
         VIEWER,
     ),
@@ -79,7 +80,7 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
             *("approval_decide", "run_undo", "reflect", "compact"),
             *("block_new", "block_attach", "block_edit", "block_detach", "block_restore"),
             *("block_undo", "archival_add", "archival_edit", "archival_delete"),
-            *("tool_attach", "tool_detach", "tool_rules", "block_value", "block_version_restore"),
+            *("tool_attach", "tool_detach", "tool_rules"),
         ),
         EDITOR,
     ),
@@ -96,6 +97,7 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
         OWNER,
     ),
     "agent_leave": VIEWER,
+    "storage": Who.STAFF,
 }
 
 # The commands of a socket.

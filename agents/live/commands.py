@@ -31,7 +31,7 @@ def parse(text: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise CommandError("The command is not JSON.") from None
     body = command.get("body", command) if isinstance(command, dict) else None
-    if not isinstance(body, dict) or body.get("command") not in COMMANDS:
+    if not isinstance(body, dict) or str(body.get("command")) not in COMMANDS:
         raise CommandError("Unknown command; the commands are follow, ack, send and stop.")
     return body
 

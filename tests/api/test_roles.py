@@ -8,12 +8,21 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from agents.api import ids
+from agents.api import compacting, ids
 from agents.api.urls import api, document
 from agents.models import Agent, AgentShare, Message, Role, Token
 from agents.permissions import role_for_operation
 from tests.support.addresses import ids_of
 from tests.support.api_client import Api
+
+# What any operation may need so that it gets as far as the agent.
+BODY = {
+    **{"input": "Hi", "text": "Rex", "query": "Rex", "title": "Mine", "model": "demo"},
+    **{"requires_approval": True, "feedback": "positive", "value": "Mine", "content": "Mine"},
+    **{"role": "user", "args": {}, "tool_name": "none", "run_ids": [], "name": "Mine"},
+    "messages": [{"role": "user", "content": "Hi"}],
+    "schedule": {"type": "one-time", "scheduled_at": 4_000_000_000_000},
+}
 
 pytestmark = pytest.mark.usefixtures("accounts")
 
@@ -54,8 +63,9 @@ def named_ids(agent: Agent) -> dict[str, str]:
 
 @pytest.mark.parametrize("role", [None, Role.VIEWER, Role.CHATTER, Role.EDITOR])
 def test_each_operation_asks_for_the_role_of_the_table(
-    role: Role | None, agent: Agent, bob: User
+    role: Role | None, agent: Agent, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(compacting, "once", lambda *_: None)  # nobody executes what begins here
     if role:
         AgentShare.share(agent, bob, role)
     named, script, tried = named_ids(agent), Api(bob), 0
@@ -72,13 +82,14 @@ def test_each_operation_asks_for_the_role_of_the_table(
         if role is None:
             assert status in (404, 422), (method, path, status)
         else:
-            assert (status == 403) == (role < needs), (method, path, status)
-    assert tried > 60
+            allowed = role >= needs
+            assert (status == 403) != allowed, (method, path, status)
+    assert tried > 50
 
 
 def asked(script: Api, method: str, address: str) -> int:
     """The status of an empty request, of which nothing stays."""
-    body: Any = None if method in ("GET", "DELETE") else {}
+    body: Any = None if method in ("GET", "DELETE") else BODY
     with transaction.atomic():
         send = getattr(script.client, method.lower())
         answer = send(f"/v1{address}", body, "application/json", headers=script.headers)

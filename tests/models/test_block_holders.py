@@ -44,11 +44,11 @@ def test_a_block_is_given_changed_and_taken_back(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nobody", "There is no user 'nobody'."),
-        ("<b>", "There is no user '<b>'."),
-        ("alice", "This block is yours already; share it with somebody else."),
-        ("owner", "There is no user 'owner'."),
-        ("left", "There is no user 'left'."),
+        ("nobody", "There is no user and no group 'nobody'."),
+        ("<b>", "There is no user and no group '<b>'."),
+        ("alice", "This is yours already; share it with somebody else."),
+        ("owner", "There is no user and no group 'owner'."),
+        ("left", "There is no user and no group 'left'."),
         ("", "This field is required."),
         ("a\0b", "Null characters are not allowed."),
     ],
@@ -80,10 +80,10 @@ def test_who_was_given_a_block_does_not_give_it_on(
     share = BlockShare.share(team, bob, can_write=True)
     assert "carol" not in shown(bobs_web.get(at("block", team)))
     before = everything()
-    assert give(bobs_web, team, "carol").status_code == 404
-    for block in (team, mine):
-        assert bobs_web.post(at("share_stop", block, share)).status_code == 404
-    assert bobs_web.post(at("block_delete", team), {"sure": "1"}).status_code == 404
+    assert give(bobs_web, team, "carol").status_code == 403
+    for block, status in ((team, 403), (mine, 404)):
+        assert bobs_web.post(at("share_stop", block, share)).status_code == status
+    assert bobs_web.post(at("block_delete", team), {"sure": "1"}).status_code == 403
     assert everything() == before
 
 
