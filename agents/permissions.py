@@ -44,7 +44,7 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
             *("agent_import", "agent_imported", "agents_deleted", "blocks", "blocks_new"),
             *("tools", "tool_new", "tool_read_new", "tool_try_new"),
             *("tool", "tool_read", "tool_try", "tool_delete"),
-            *("tokens", "token_revoke", "api_operations"),
+            *("tokens", "token_revoke", "api_operations", "account", "session_end"),
         ),
         Who.PERSON,
     ),
@@ -54,7 +54,7 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
             *("compaction_messages", "step_request", "step_request_raw", "panel_tab"),
             *("context_part", "block_blame", "older_edits", "newer_edits", "archival"),
             *("archival_older", "archival_newer", "archival_embedding", "archival_whole"),
-            *("compiled_memory", "past_at", "past", "past_part"),
+            *("compiled_memory", "past_at", "past", "past_part", "image", "image_thumbnail"),
             # the verbs of a block refuse a write themselves, in the same words at every door
             *("block", "block_history", "block_value", "block_version_restore"),
         ),
@@ -62,7 +62,7 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
     ),
     **dict.fromkeys(
         (
-            *("message_send", "run_stop", "run_retry", "run_queued", "step_feedback"),
+            *("message_send", "run_stop", "run_retry", "run_queued", "step_feedback", "image_add"),
             *("conversation_new", "conversation_rename", "conversation_archive"),
         ),
         CHATTER,
@@ -98,6 +98,8 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
     ),
     "agent_leave": VIEWER,
     "storage": Who.STAFF,
+    "sign_up_first": Who.ANYONE,
+    "sign_up_invited": Who.ANYONE,
 }
 
 # The commands of a socket.

@@ -18,7 +18,7 @@ from tests.conftest import browser
 from tests.support.addresses import addresses, ids_of, of_agents
 
 pytestmark = pytest.mark.usefixtures("accounts")
-LIBRARIES = ("account_", "admin:", "mfa_", "usersessions_", "socialaccount_", "openid_")
+LIBRARIES = ("account_", "social/", "admin:", "mfa_", "usersessions_", "socialaccount_", "openid_")
 ROLES = (Role.VIEWER, Role.CHATTER, Role.EDITOR)
 
 
