@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from agents.live import publisher
-from agents.models import Agent, Block, BlockShare, Identity, Tool
+from agents.models import Agent, AgentShare, Block, BlockShare, Identity, Tool
 from agents.tools import attaching
 
 
@@ -103,3 +103,11 @@ def pass_on_shares(person: User, to: User) -> None:
         if share.can_write and not passed.can_write:
             BlockShare.objects.filter(pk=passed.pk).update(can_write=True)
     BlockShare.objects.filter(user=person).delete()
+    AgentShare.objects.filter(agent__owner=person, user=to).delete()
+    for shared in AgentShare.objects.filter(user=person).exclude(agent__owner=to):
+        given, _ = AgentShare.objects.get_or_create(
+            agent_id=shared.agent_id, user=to, defaults={"role": shared.role}
+        )
+        if shared.role > given.role:
+            AgentShare.objects.filter(pk=given.pk).update(role=shared.role)
+    AgentShare.objects.filter(user=person).delete()

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from .image_file import read_image
 from .limits import check_images
+from .role import visible
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -32,8 +33,8 @@ ImagePart = dict[str, Any]
 
 class ImageQuerySet(models.QuerySet["Image"]):
     def visible_to(self, user: User | AnonymousUser) -> ImageQuerySet:
-        """The images of the person's own agents, unless those are deleted."""
-        return self.filter(agent__owner_id=user.pk, agent__deleted_at=None)
+        """The images of the agents a person may see; see `AgentQuerySet.visible_to`."""
+        return self.filter(visible(user))
 
     def delete_unsent(self) -> int:
         """Delete what was uploaded over a day ago and never sent; how many that were."""

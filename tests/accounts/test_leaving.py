@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from agents.accounts.leaving import hand_over, renamed
 from agents.memory.classes import ChatMemory
-from agents.models import Agent, Block, BlockShare, Editor, Identity, Token, Tool
+from agents.models import Agent, AgentShare, Block, BlockShare, Editor, Identity, Role, Token, Tool
 from tests.support.sockets import heard, socket
 from tests.support.tool_pages import SHOUT
 
@@ -84,7 +84,7 @@ def test_blocks_of_a_third_person_stay_with_the_agents(
     agent.attach(team)
     agent.attach(mine)
     hand_over(alice, bob)
-    shares = {(str(s.block.label), s.user.username, s.can_write) for s in BlockShare.objects.all()}
+    shares = {(str(s.block.label), s.with_whom, s.can_write) for s in BlockShare.objects.all()}
     assert shares == {("team", "bob", True)}
     assert {"team", "bobs"} <= {block.label for block in agent.core_memory()}
 
@@ -142,3 +142,17 @@ def test_only_administrators_do(agent: Agent, alice: User, bob: User) -> None:
     for name in ("person_leave", "person_export"):
         assert staff.post(reverse(f"admin:{name}", args=[alice.pk])).status_code == 403
     assert Agent.objects.visible_to(alice).get() == agent
+
+
+def test_agents_that_were_shared_with_them_are_shared_with_the_other(
+    alice: User, bob: User, bobs: Agent, agent: Agent
+) -> None:
+    carol = User.objects.create_user("carol")
+    others = Agent.create(carol, "Hers", ChatMemory())
+    for shared, to, role in ((others, alice, Role.EDITOR), (others, bob, Role.VIEWER)):
+        AgentShare.share(shared, to, role)
+    AgentShare.share(bobs, alice, Role.CHATTER)
+    AgentShare.share(agent, bob, Role.CHATTER)
+    hand_over(alice, bob)
+    shares = {(s.agent.name, s.with_whom, s.role) for s in AgentShare.objects.all()}
+    assert shares == {("Hers", "bob", Role.EDITOR)}

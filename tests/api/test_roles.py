@@ -17,9 +17,20 @@ from tests.support.api_client import Api
 
 # What any operation may need so that it gets as far as the agent.
 BODY = {
-    **{"input": "Hi", "text": "Rex", "query": "Rex", "title": "Mine", "model": "demo"},
-    **{"requires_approval": True, "feedback": "positive", "value": "Mine", "content": "Mine"},
-    **{"role": "user", "args": {}, "tool_name": "none", "run_ids": [], "name": "Mine"},
+    "input": "Hi",
+    "text": "Rex",
+    "query": "Rex",
+    "title": "Mine",
+    "model": "demo",
+    "requires_approval": True,
+    "feedback": "positive",
+    "value": "Mine",
+    "content": "Mine",
+    "role": "user",
+    "args": {},
+    "tool_name": "none",
+    "run_ids": [],
+    "name": "Mine",
     "messages": [{"role": "user", "content": "Hi"}],
     "schedule": {"type": "one-time", "scheduled_at": 4_000_000_000_000},
 }
