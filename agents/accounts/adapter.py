@@ -21,6 +21,7 @@ from .names import checked_name
 from .people import one_at_a_time, people, save_new
 
 logger = logging.getLogger(__name__)
+CONFIRMATION_SENT = "account/messages/email_confirmation_sent.txt"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -71,6 +72,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             logger.error("A mail could not be sent: %s", type(error).__name__)
             words = "The mail could not be sent. Try again later, or ask the administrator."
             messages.error(self.request, words)
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        *args: Any,
+        **named: Any,
+    ) -> None:
+        """Tell the person; that a mail was sent only where one was."""
+        if message_template == CONFIRMATION_SENT and not settings.MAIL:
+            words = "The address is noted. This server cannot send mail, so it stays unconfirmed."
+            messages.warning(request, words)
+        else:
+            super().add_message(request, level, message_template, *args, **named)
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         return of_site(super().get_reset_password_from_key_url(key))

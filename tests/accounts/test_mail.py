@@ -53,6 +53,19 @@ def test_without_mail_the_page_says_whom_to_ask(
     assert "/accounts/" not in caplog.text
 
 
+@pytest.mark.parametrize("there_is_mail", [False, True])
+def test_the_page_says_that_a_mail_was_sent_only_where_one_was(
+    there_is_mail: bool, client: Client, alice: User, settings: Settings
+) -> None:
+    settings.MAIL = there_is_mail
+    client.force_login(alice)
+    form = {"email": "alice@example.org", "action_add": ""}
+    page = client.post(reverse("account_email"), form, follow=True).content.decode()
+    assert ("cannot send mail" in page) is not there_is_mail
+    assert ("email sent to" in page.lower()) is there_is_mail
+    assert len(mail.outbox) == there_is_mail
+
+
 def test_a_mail_that_cannot_be_sent_is_told_in_the_page(
     client: Client, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
