@@ -128,7 +128,8 @@ def test_behind_a_proxy_everybody_has_their_own_limit_and_files_are_kept_for_goo
     mallory, server = site
     make = [sys.executable, "manage.py", "create_admin", "alice"]
     subprocess.run(make, cwd=ROOT, env=server.environment, input=PASSWORD, text=True, check=True)
-    assert mallory.get("/admin/login/").url == f"{mallory.url}/accounts/login/?next=/admin/login/"
+    asked = mallory.get("/admin/login/").url
+    assert asked == f"{mallory.url}/accounts/login/?next=%2Fadmin%2Flogin%2F"
     for number in range(11):
         form = {"login": f"person{number}", "password": "wrong"}
         page = mallory.post("/accounts/login/?next=/admin/login/", **form)
