@@ -20,7 +20,7 @@ from memoryweb import proxies
 from memoryweb.counters import SharedCounters
 from memoryweb.middleware import connection_of, refusal_reason
 from memoryweb.proxies import client_of, seen_through
-from tests.support.proxies import PASSED_ON
+from tests.support.proxies import CLIENT, PASSED_ON
 from tests.support.visitor import PASSWORD
 
 TOO_MANY = "Too many failed login attempts"
@@ -95,7 +95,7 @@ async def test_django_allauth_and_the_access_rules_see_the_same_client(
     async def app(scope: Any, receive: Any, send: Any) -> None:
         requests.append(ASGIRequest(scope, BytesIO()))
 
-    elsewhere = {n: v.replace("127.0.0.1", "203.0.113.9") for n, v in headers.items()}
+    elsewhere = {n: v.replace(CLIENT, "203.0.113.9") for n, v in headers.items()}
     asked = ApplicationCommunicator(proxies.Proxies(app), scope("127.0.0.1", **elsewhere))
     await asked.wait()
     (request,) = requests

@@ -87,10 +87,12 @@ def test_the_headers_of_real_proxies_are_those_that_other_tests_send(
 
 @pytest.fixture(params=[nginx_with_tls, caddy_with_tls], ids=["nginx", "caddy"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Visitor, MemoryWeb]]:
-    """Somebody's browser, before a server of which nothing was said but its address."""
+    """Somebody's browser, before a server of which nothing was said but its address and that of its
+    proxy."""
     port = free_port()
     url = f"https://{NAME}:{port}"
-    server = MemoryWeb(tmp_path / "data", MEMORYWEB_URL=url)
+    # the browser is on this machine as well, and no proxy of the operator's
+    server = MemoryWeb(tmp_path / "data", MEMORYWEB_URL=url, MEMORYWEB_TRUSTED_PROXIES="127.0.0.1")
     del server.environment["MEMORYWEB_ACCOUNTS"]
     with named(), server, request.param(tmp_path, server.port, port) as trusted:
         yield Visitor(url, trusted), server

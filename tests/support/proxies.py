@@ -18,12 +18,13 @@ from tests.support.processes import free_port
 from tests.support.server import eventually
 
 NAME = "memory.example.org"  # of the site; `named` has it lead to this machine
+CLIENT = "127.0.0.2"  # of a browser; every such address is this machine's, on Linux
 # What reaches a server behind these with TLS, from a browser on this machine that itself sent
 # X-Forwarded-For: 6.6.6.6 and X-Forwarded-Proto: gopher; tests/slow/test_proxies.py looks.
 PASSED_ON = {
-    "nginx": {"x-forwarded-for": "6.6.6.6, 127.0.0.1", "x-forwarded-proto": "https"},
+    "nginx": {"x-forwarded-for": f"6.6.6.6, {CLIENT}", "x-forwarded-proto": "https"},
     "caddy": {
-        "x-forwarded-for": "127.0.0.1",
+        "x-forwarded-for": CLIENT,
         "x-forwarded-host": "memory.example.org",
         "x-forwarded-proto": "https",
     },
@@ -125,14 +126,21 @@ def answers(port: int) -> bool:
 
 @contextmanager
 def named() -> Iterator[None]:
-    """The name of the site leads to this machine, as far as this process is concerned."""
-    resolve = socket.getaddrinfo
+    """The name of the site leads to this machine, as far as this process is concerned, which asks
+    for it from another address than the proxy has (`CLIENT`)."""
+    resolve, connect = socket.getaddrinfo, socket.create_connection
 
     def resolved(host: Any, *options: Any, **named: Any) -> Any:
         return resolve("127.0.0.1" if host == NAME else host, *options, **named)
 
+    def connected(address: Any, *options: Any, **named: Any) -> socket.socket:
+        if address[0] == NAME:
+            options, named = options[:1], {**named, "source_address": (CLIENT, 0)}
+        return connect(address, *options, **named)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", resolved)
+        patch.setattr(socket, "create_connection", connected)
         yield
 
 

@@ -92,7 +92,7 @@ class MemoryWeb:
 
     def start(self) -> Self:
         """Start it and wait until it answers."""
-        kind, path = self.environment["MEMORYWEB_ACCOUNTS"], self.data / "memoryweb.sqlite3"
+        kind, path = self.environment.get("MEMORYWEB_ACCOUNTS", ""), self.data / "memoryweb.sqlite3"
         fresh = not self.environment["DATABASE_URL"] and not path.exists()
         if fresh and kind in _as_started:
             self.data.mkdir(parents=True, exist_ok=True)
