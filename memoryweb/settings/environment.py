@@ -5,11 +5,42 @@ from pathlib import Path
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
 
 from memoryweb.data_folder import DATABASE, LOCK, SECRET_KEY_FILE, make_private
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-env = environ.Env()
+
+
+class Variables(FileAwareMapping):  # type: ignore[misc]
+    """Variables of the environment; NAME_FILE names a file that holds the value of NAME.
+
+    ImproperlyConfigured if both are set, or the file cannot be read.
+    """
+
+    def __getitem__(self, name: str) -> str:
+        file = self.env.get(f"{name}_FILE")
+        if not file:
+            return str(self.env[name])
+        if self.env.get(name):
+            raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Keep one of them.")
+        try:
+            return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {file}, which cannot be read: {why}. Name a file that this user"
+                " can read, or unset it."
+            ) from None
+
+
+class FileAwareEnv(environ.FileAwareEnv):  # type: ignore[misc]
+    """Reads the variables by type."""
+
+    ENVIRON = Variables()
+
+
+env = FileAwareEnv()
 if (BASE_DIR / ".env").exists():
     env.read_env(str(BASE_DIR / ".env"))
 
