@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.processes import free_port
-from tests.support.server import eventually
+from tests.support.server import ROOT, eventually
 
 NAME = "memory.example.org"  # of the site; `named` has it lead to this machine
 CLIENT = "127.0.0.2"  # of a browser; every such address is this machine's, on Linux
@@ -29,12 +29,6 @@ PASSED_ON = {
         "x-forwarded-proto": "https",
     },
 }
-FORWARDING = (
-    "proxy_http_version 1.1; proxy_set_header Host $http_host;"
-    " proxy_set_header X-Forwarded-Proto $scheme;"
-    " proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
-    ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
-)
 FOLDERS = "client_body proxy fastcgi uwsgi scgi".split()  # noqa: SIM905 # nginx wants them all
 
 
@@ -51,16 +45,10 @@ def nginx(
     folder: Path, upstream: int, directives: str = "", *, tls: str = "", port: int = 0
 ) -> Iterator[int]:
     """An nginx that passes on to a port of this machine; the port it listens on."""
-    executable, port = program("nginx"), port or free_port()
-    temporary = " ".join(f"{name}_temp_path {folder}/{name};" for name in FOLDERS)
+    port = port or free_port()
     listen = f"listen 127.0.0.1:{port} {'ssl' if tls else ''}; {tls}"
     location = f"location / {{ proxy_pass http://127.0.0.1:{upstream}; {directives} }}"
-    settings = folder / f"nginx-{port}.conf"
-    settings.write_text(
-        f"daemon off; pid {folder}/pid-{port}; error_log stderr; events {{}}"
-        f" http {{ access_log off; {temporary} server {{ {listen} {location} }} }}"
-    )
-    with running([executable, "-c", str(settings), "-p", str(folder)], port, folder):
+    with running_nginx(folder, port, f"server {{ {listen} {location} }}"):
         yield port
 
 
@@ -76,29 +64,94 @@ def caddy(folder: Path, upstream: int) -> Iterator[int]:
 
 @contextmanager
 def nginx_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLContext]:
-    """An nginx that ends TLS at a port; trust in its certificate."""
+    """An nginx with deploy/nginx.conf, which ends TLS at a port; trust in its certificate.
+
+    Of its two upstreams one is dead.
+    """
     key, cert, trusted = certificate(folder)
-    tls = f"ssl_certificate {cert}; ssl_certificate_key {key};"
-    with nginx(folder, upstream, FORWARDING, tls=tls, port=port):
+    with running_nginx(folder, port, nginx_sample(upstream, port, key, cert)):
         yield trusted
 
 
 @contextmanager
 def caddy_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLContext]:
-    """A Caddy that ends TLS at a port; trust in its certificate."""
+    """A Caddy with deploy/Caddyfile, which ends TLS at a port; trust in its certificate.
+
+    Of its two upstreams one is dead.
+    """
     key, cert, trusted = certificate(folder)
-    site = f"tls {cert} {key}\nreverse_proxy 127.0.0.1:{upstream}\n"
-    with running_caddy(folder, port, f"https://{NAME}:{port} {{\n{site}}}\n"):
+    with running_caddy(folder, port, caddy_sample(upstream, port, key, cert)):
         yield trusted
+
+
+def nginx_sample(upstream: int, port: int, key: Path, cert: Path) -> str:
+    """deploy/nginx.conf, with the places of a test put in."""
+    return put_in(
+        "nginx.conf",
+        {
+            "127.0.0.1:8283": f"127.0.0.1:{free_port()}",
+            "127.0.0.1:8284": f"127.0.0.1:{upstream}",
+            "listen 80;": f"listen 127.0.0.1:{free_port()};",
+            "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+            "/etc/memoryweb/cert.pem": str(cert),
+            "/etc/memoryweb/key.pem": str(key),
+        },
+    )
+
+
+def caddy_sample(upstream: int, port: int, key: Path, cert: Path) -> str:
+    """deploy/Caddyfile, with the places of a test put in, and a certificate of one's own."""
+    return put_in(
+        "Caddyfile",
+        {
+            "{$MEMORYWEB_URL:https://memory.example.org}": f"https://{NAME}:{port}",
+            "127.0.0.1:8283": f"127.0.0.1:{free_port()}",
+            "127.0.0.1:8284": f"127.0.0.1:{upstream}",
+            "# tls /etc/memoryweb/cert.pem /etc/memoryweb/key.pem": f"tls {cert} {key}",
+        },
+    )
+
+
+def put_in(name: str, places: dict[str, str]) -> str:
+    """A file of deploy/ with others in place of these, each of which it has to have."""
+    sample = (ROOT / "deploy" / name).read_text()
+    for place, other in places.items():
+        assert place in sample, f"{name} does not have {place}"
+        sample = sample.replace(place, other)
+    return sample
+
+
+@contextmanager
+def running_nginx(folder: Path, port: int, sites: str) -> Iterator[None]:
+    settings = nginx_settings(folder, port, sites)
+    with running([program("nginx"), "-c", str(settings), "-p", str(folder)], port, folder):
+        yield
+
+
+def nginx_settings(folder: Path, port: int, sites: str) -> Path:
+    """A file of settings that can be used by anybody, with these servers."""
+    temporary = " ".join(f"{name}_temp_path {folder}/{name};" for name in FOLDERS)
+    settings = folder / f"nginx-{port}.conf"
+    settings.write_text(
+        f"daemon off; pid {folder}/pid-{port}; error_log stderr; events {{}}"
+        f" http {{ access_log off; {temporary} {sites} }}"
+    )
+    return settings
 
 
 @contextmanager
 def running_caddy(folder: Path, port: int, sites: str) -> Iterator[None]:
-    executable, settings = program("caddy"), folder / f"Caddyfile-{port}"
-    settings.write_text(f"{{\nadmin off\nauto_https disable_redirects\n}}\n{sites}")
-    command = [executable, "run", "--config", str(settings), "--adapter", "caddyfile"]
+    settings = caddy_settings(folder, port, sites)
+    command = [program("caddy"), "run", "--config", str(settings), "--adapter", "caddyfile"]
     with running(command, port, folder):
         yield
+
+
+def caddy_settings(folder: Path, port: int, sites: str) -> Path:
+    """A file of settings that can be used by anybody, with these sites."""
+    settings = folder / f"Caddyfile-{port}"
+    settings.write_text(f"{{\nadmin off\nauto_https disable_redirects\n}}\n{sites}")
+    return settings
 
 
 @contextmanager
