@@ -164,6 +164,8 @@ class AgentDetails:
 def details(agents: Sequence[Agent]) -> list[AgentDetails]:
     """Agents with what belongs to them, read with one query for each kind of thing, and one for the
     tools of each owner."""
+    if not agents:
+        return []
     names = {name for agent in agents for name in agent.tools} - fixed_names()
     own = {owner: own_tools(owner, names) for owner in {agent.owner_id for agent in agents}}
     blocks, tags = core_memories(agents), AgentTag.of(agents)
