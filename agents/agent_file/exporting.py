@@ -126,7 +126,7 @@ class Export:
             "embedding_config": EMBEDDING,
             **NOTHING,
             "embedding": agent.embedding or None,
-            "tool_exec_environment_variables": dict.fromkeys(agent.secrets, ""),
+            "tool_exec_environment_variables": dict.fromkeys(sorted(agent.secrets), ""),
             "timezone": agent.timezone,
             "message_buffer_autoclear": agent.message_buffer_autoclear,
             "hidden": agent.hidden,
