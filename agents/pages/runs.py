@@ -10,9 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Run, Step
+from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Role, Run, Step
 from agents.models.editing import as_sentence
 from agents.models.event import snapshot
+from agents.permissions import Forbidden, check_agent
 from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
@@ -125,6 +126,7 @@ def feedback(request: Request, agent_id: UUID, step_id: int) -> HttpResponse:
 def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     """Change a message that still waits, or take it back."""
     run = find_run(request, agent_id, run_id)
+    check_author(request, run)
     if "withdraw" in request.POST:
         run.withdraw()
         return done(request, run.conversation)
@@ -136,11 +138,21 @@ def queued(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     return done(request, run.conversation)
 
 
+def check_author(request: Request, run: Run) -> None:
+    """Forbidden where a waiting message is another person's: nobody changes what somebody else
+    says, and only who may edit the agent takes it back."""
+    if run.author is None or run.author == request.user:
+        return
+    if "withdraw" not in request.POST:
+        raise Forbidden(f"This message is {run.author.get_username()}'s; only they can change it.")
+    check_agent(run.agent, run.agent.role, Role.EDITOR)
+
+
 def find_run(request: Request, agent_id: UUID, run_id: int) -> Run:
     agent = find_agent(request, agent_id)
     runs = Run.objects.select_related("conversation__agent")
     run: Run = get_object_or_404(runs, agent=agent, pk=run_id)
-    run.agent = run.conversation.agent
+    run.agent = run.conversation.agent = agent
     return run
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from agents.models import Agent, AgentShare, Block, BlockShare, Role
+from agents.models import Agent, AgentShare, Block, BlockShare, Role, Run
 from agents.permissions import COMMANDS, PAGES, SCOPES, Who, role_for_operation, role_for_page
 from tests.conftest import browser
 from tests.support.addresses import addresses, ids_of, of_agents
@@ -118,6 +118,19 @@ def test_a_group_is_shared_with_and_left(agent: Agent, bob: User) -> None:
     assert browser(bob).get(page).status_code == 404
     agent.refresh_from_db()
     assert not agent.is_shared
+
+
+def test_nobody_changes_what_somebody_else_says(agent: Agent, alice: User, bob: User) -> None:
+    AgentShare.share(agent, bob, Role.CHATTER)
+    waiting = {"agent": agent, "conversation_id": agent.pk, "text": "Hello"}
+    alices, bobs = (Run.objects.create(**waiting, key=u.username, author=u) for u in (alice, bob))
+    address = {run: reverse("run_queued", args=[agent.pk, run.pk]) for run in (alices, bobs)}
+    assert browser(bob).post(address[alices], {"text": "Mine"}).status_code == 403
+    assert browser(bob).post(address[alices], {"withdraw": "1"}).status_code == 403
+    assert browser(bob).post(address[bobs], {"text": "Mine"}).status_code == 302
+    assert browser(alice).post(address[bobs], {"text": "Hers"}).status_code == 403
+    assert browser(alice).post(address[bobs], {"withdraw": "1"}).status_code == 302
+    assert [(run.author, run.text) for run in Run.objects.queued()] == [(alice, "Hello")]
 
 
 def test_the_highest_of_several_roles_counts(agent: Agent, bob: User) -> None:
