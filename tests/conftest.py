@@ -6,12 +6,12 @@ import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import openai
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import caches
 from django.db import connection
 from django.test import Client, override_settings
 from pytest_django import Settings
@@ -139,8 +139,10 @@ def accounts(settings: Settings) -> None:
     """The server is one where people log in; nothing that they did is counted yet."""
     settings.ACCOUNTS = True
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    caches["default"].clear()  # allauth counts attempts there
-    caches["requests"].clear()
+    # attempts and requests are counted there; other processes of the tests use the same Redis
+    settings.CACHES = {
+        name: options | {"KEY_PREFIX": uuid4().hex} for name, options in settings.CACHES.items()
+    }
 
 
 def browser(user: User) -> Client:

@@ -44,7 +44,7 @@ CSRF = "t" * 32  # a cookie and a header that say the same are what Django asks 
 _as_started: dict[str, bytes] = {}
 
 
-def eventually(check: Callable[[], T], within: float = 30.0) -> T:
+def eventually(check: Callable[[], T], within: float = 60.0) -> T:
     """What `check` gives as soon as that is true and it raises no AssertionError."""
     deadline = time.monotonic() + within
     while True:
