@@ -1,7 +1,8 @@
 """Models: endpoints, the official client at them, and what is sent and answered."""
 
 from .answer import Answer
-from .endpoints import Endpoint, ModelError, default_endpoint
+from .available import default_endpoint
+from .endpoints import Endpoint, ModelError
 from .handles import default_model, resolve
 from .openai import ModelCall
 from .thoughts import Delta

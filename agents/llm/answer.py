@@ -164,6 +164,12 @@ class Answer:
         kept = {"reasoning_details": storable_json(self.details)} if self.details else {}
         return kept | {"signer": signer} if kept or any(call.extra for call in self.calls) else {}
 
+    @property
+    def size(self) -> int:
+        """Bytes of what the model wrote."""
+        calls = "".join(call.name + call.arguments for call in self.calls)
+        return len((self.content + self.reasoning + calls).encode())
+
     def tool_calls(self) -> list[ToolCall]:
         """The calls as they are stored: ids are unique within the message, names are there."""
         seen: set[str] = set()

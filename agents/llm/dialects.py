@@ -10,12 +10,29 @@ Evidence stands beside each row: the tracker of the server, or of a program that
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django.core.exceptions import ImproperlyConfigured
+
+
+class WrongOption(ImproperlyConfigured):
+    """A property of an endpoint that is none, or one of them with a value that it cannot have."""
+
+    def __init__(self, url: str, name: str, value: str, choices: Iterable[str]) -> None:
+        self.name, self.value, self.choices = name, value, ", ".join(map(str, choices))
+        if self.is_unknown:
+            words = f"an unknown property {name!r}; known are: {self.choices}."
+        else:
+            words = f"{name}={value}; {name} must be one of: {self.choices}."
+        super().__init__(f"The endpoint {url} has {words}")
+
+    @property
+    def is_unknown(self) -> bool:
+        return self.name not in CHOICES
 
 
 @dataclass(frozen=True)
@@ -174,7 +191,7 @@ def refuses(refusal: str, option: str) -> bool:
 
 
 def parse_options(fragment: str, url: str) -> dict[str, Any]:
-    """The properties after `#` in an endpoint's URL; ImproperlyConfigured for unknown ones."""
+    """The properties after `#` in an endpoint's URL; WrongOption for unknown ones."""
     options: dict[str, Any] = {}
     for name, value in parse_qsl(fragment, keep_blank_values=True):
         if name == "without" and set(value.split(",")) <= set(OPTIONS):
@@ -185,15 +202,10 @@ def parse_options(fragment: str, url: str) -> dict[str, Any]:
             continue
         choices = CHOICES.get(name)
         if choices is None:
-            raise ImproperlyConfigured(
-                f"The endpoint {url} has an unknown property {name!r};"
-                f" known are: {', '.join(CHOICES)}."
-            )
+            raise WrongOption(url, name, value, CHOICES)
         setting = WORDS.get(value, value) if True in choices else value
         if setting not in choices:
             named = [{True: "yes", False: "no"}.get(each, each) for each in choices]
-            raise ImproperlyConfigured(
-                f"The endpoint {url} has {name}={value}; {name} must be one of: {', '.join(named)}."
-            )
+            raise WrongOption(url, name, value, named)
         options[name] = setting
     return options

@@ -1,16 +1,14 @@
-"""Endpoints: the OpenAI-compatible servers that the settings name, and how a call of one fails."""
+"""Endpoints: the OpenAI-compatible servers that are asked, and how a call of one fails."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
-
-from django.conf import settings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from agents.models.message import storable
 
-from .dialects import parse_options
+from .prices import Price
 
 OPENAI = "https://api.openai.com/v1"
 DEMO = "demo"
@@ -23,7 +21,7 @@ class ModelError(Exception):
     `empty`: the answer had no text and no call. `refused`: the endpoint did not accept the request,
     for the reason in `server_words`. `too_long`: the request did not fit the context window;
     `window` and `request_tokens` are the sizes that the refusal names. `adapted`: the next request
-    will have another form.
+    will have another form. `trouble`: what it says of the endpoint, in words without the server's.
     """
 
     def __init__(
@@ -38,22 +36,42 @@ class ModelError(Exception):
         too_long: bool = False,
         window: int | None = None,
         request_tokens: int | None = None,
+        trouble: str = "",
     ) -> None:
         super().__init__(storable(message))
         self.retry, self.retry_after = retry, retry_after
         self.empty, self.refused, self.server_words = empty, refused, storable(server_words)
         self.too_long, self.window, self.request_tokens = too_long, window, request_tokens
-        self.adapted = False
+        self.adapted, self.trouble = False, trouble
+
+
+class DefinedModel(NamedTuple):
+    """What an administrator says of a model; None where nothing is said."""
+
+    window: int | None = None
+    price: Price | None = None
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server that speaks the OpenAI chat-completions wire."""
+    """A server that speaks the OpenAI chat-completions wire, as one person may use it.
+
+    Two are the same where the same is asked with the same key.
+    """
 
     name: str
     base_url: str
-    api_key: str
+    api_key: str = field(repr=False)
     options: tuple[tuple[str, Any], ...] = ()  # of its dialect, as the operator says
+    # of a call with the person's own key, which costs the deployment nothing
+    is_own_key: bool = field(default=False, compare=False)
+    models: Mapping[str, DefinedModel] = field(default_factory=dict, compare=False, repr=False)
+    row: int | None = field(default=None, compare=False)  # key of the row that defines it
+    is_default: bool = field(default=False, compare=False)
+    default_model: str = field(default="", compare=False)
+    only_listed: bool = field(default=False, compare=False)  # only `models` may be asked
+    takes_only_own_keys: bool = field(default=False, compare=False)
+    problem: str = field(default="", compare=False)  # why it cannot be asked at all, in a sentence
 
     @property
     def is_demo(self) -> bool:
@@ -63,31 +81,10 @@ class Endpoint:
     def is_openai(self) -> bool:
         return self.base_url.rstrip("/") == OPENAI
 
+    def check(self) -> None:
+        """ModelError where it cannot be asked at all."""
+        if self.problem:
+            raise ModelError(self.problem)
+
     def __str__(self) -> str:
         return "the built-in demo model" if self.is_demo else self.base_url
-
-
-def default_endpoint() -> Endpoint:
-    """Where a handle without an endpoint leads: OPENAI_BASE_URL, OpenAI itself, or the demo."""
-    if settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY:
-        return _endpoint("openai", settings.OPENAI_BASE_URL or OPENAI, settings.OPENAI_API_KEY)
-    return Endpoint(DEMO, "http://demo/v1", "demo")
-
-
-def named_endpoints() -> dict[str, Endpoint]:
-    """The endpoints a handle may name: the default one, and those of MEMORYWEB_ENDPOINTS."""
-    named = {
-        name: _endpoint(name, url, settings.ENDPOINT_KEYS.get(name, ""))
-        for name, url in settings.ENDPOINTS.items()
-    }
-    default = default_endpoint()
-    named.setdefault(default.name, default)
-    return named
-
-
-@cache
-def _endpoint(name: str, url: str, key: str) -> Endpoint:
-    """An endpoint of the settings; what follows `#` in its URL are properties of its dialect."""
-    base_url, _, fragment = url.partition("#")
-    options = parse_options(fragment, base_url)
-    return Endpoint(name, base_url.rstrip("/"), key or "none", tuple(sorted(options.items())))

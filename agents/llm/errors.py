@@ -13,8 +13,11 @@ import httpx2
 from django.conf import settings
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
+from agents.text.stored import stored as _
+
 from .dialects import NO_IMAGES
 from .endpoints import Endpoint, ModelError
+from .redaction import redact
 
 LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is not waited out
 LONGEST_SHOWN = 500  # characters of a server's words that a person sees
@@ -47,38 +50,75 @@ REQUESTED = re.compile(
     re.IGNORECASE,
 )
 
+SILENT = _("%(endpoint)s sent nothing for %(seconds)s s (MEMORYWEB_MODEL_TIMEOUT).")
+WAS_SILENT = _("sent nothing for %(seconds)s s")
+NOTHING_ANSWERS = _("Nothing answers at %(endpoint)s; is the server running?")
+BROKE_OFF = _("The answer from %(endpoint)s broke off.")
+STOPPED = _("%(endpoint)s stopped with an error: %(reason)s")
+INVALID = _("%(endpoint)s sent something that is not a valid answer (%(reason)s).")
+FAILED = _("The call to %(endpoint)s failed: %(reason)s")
+KEY_REFUSED = _("%(endpoint)s refused the key (%(status)s: %(reason)s); check %(words)s.")
+REFUSED_KEY = _("refused the key (%(status)s)")
+KEY_IN_ADMIN = _("the key of the endpoint '%(name)s' in the admin")
+NOT_FOUND = _(
+    "%(endpoint)s has no such model or address (404: %(reason)s); choose another model in the"
+    " agent's settings."
+)
+TOO_MANY = _("%(endpoint)s accepts no more requests for now (429: %(reason)s).")
+TOO_MANY_WAIT = _(
+    "%(endpoint)s accepts no more requests for now (429: %(reason)s); it asks to wait"
+    " %(seconds)s s."
+)
+SERVER_FAILED = _("%(endpoint)s failed (%(status)s: %(reason)s).")
+HAS_FAILED = _("failed (%(status)s)")
+REFUSED = _("%(endpoint)s refused the request (%(status)s: %(reason)s).")
+
 
 def model_error(error: Exception, endpoint: Endpoint) -> ModelError:
-    """A failed call as a sentence, and whether to try again."""
+    """A failed call as a sentence, and whether to try again. The key is in none of it."""
+    if isinstance(error, ModelError):
+        return error
+    redact(error, endpoint)
     if isinstance(error, APITimeoutError):
-        return ModelError(
-            f"{endpoint} sent nothing for {settings.MODEL_TIMEOUT:g} s (MEMORYWEB_MODEL_TIMEOUT).",
-            retry=True,
-        )
+        values = {"endpoint": endpoint, "seconds": f"{settings.MODEL_TIMEOUT:g}"}
+        return ModelError(SILENT % values, retry=True, trouble=WAS_SILENT % values)
     if isinstance(error, APIConnectionError):
         cause = error.__cause__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            return ModelError(f"Nothing answers at {endpoint}; is the server running?", retry=True)
-        return ModelError(f"The answer from {endpoint} broke off.", retry=True)
+            words = NOTHING_ANSWERS % {"endpoint": endpoint}
+            return ModelError(words, retry=True, trouble=_("nothing answers there"))
+        return broken_off(endpoint)
     if isinstance(error, APIStatusError):
         return _status_error(error, endpoint)
     if isinstance(error, APIError):
-        words = f"{endpoint} stopped with an error: {error.message}"
+        words = STOPPED % {"endpoint": endpoint, "reason": error.message}
         return _refusal(words, _full_text(error), retry=True)
     if isinstance(error, ValueError | TypeError | AttributeError | LookupError):
         return ModelError(
-            f"{endpoint} sent something that is not a valid answer ({error}).", retry=True
+            INVALID % {"endpoint": endpoint, "reason": error},
+            retry=True,
+            trouble=_("sent something that is not a valid answer"),
         )
-    return ModelError(f"The call to {endpoint} failed: {type(error).__name__}: {error}")
+    reason = f"{type(error).__name__}: {error}"
+    return ModelError(FAILED % {"endpoint": endpoint, "reason": reason})
+
+
+def broken_off(endpoint: Endpoint) -> ModelError:
+    """That an answer ended before its end."""
+    words = BROKE_OFF % {"endpoint": endpoint}
+    return ModelError(words, retry=True, trouble=_("an answer broke off"))
 
 
 def _status_error(error: APIStatusError, endpoint: Endpoint) -> ModelError:
     status, reason = error.status_code, _shown_text(error)
+    values = {"endpoint": endpoint, "status": status, "reason": reason}
     if status in (401, 403):
-        return ModelError(f"{endpoint} refused the key ({status}: {reason}); check OPENAI_API_KEY.")
+        return ModelError(
+            KEY_REFUSED % (values | {"words": _place_of_key(endpoint)}),
+            trouble=REFUSED_KEY % values,
+        )
     if status == 404:
-        words = f"{endpoint} has no such model or address (404: {reason});"
-        words += " choose another model in the agent's settings."
+        words = NOT_FOUND % values
         # some refuse a history with 404 (mlx_lm 1375), or images
         known = NOT_THERE.search(reason) and not NO_IMAGES.search(reason)
         return ModelError(words) if known else _refusal(words, _full_text(error))
@@ -86,16 +126,28 @@ def _status_error(error: APIStatusError, endpoint: Endpoint) -> ModelError:
         wait = _retry_after(error)
         too_far = wait is not None and wait > LONGEST_WAIT
         return ModelError(
-            f"{endpoint} accepts no more requests for now (429: {reason})"
-            + (f"; it asks to wait {wait:,.0f} s." if wait else "."),
+            (TOO_MANY_WAIT if wait else TOO_MANY) % (values | {"seconds": f"{wait or 0:,.0f}"}),
             retry=not too_far,
             retry_after=wait,
+            trouble=_("accepts no more requests for now (429)"),
         )
     if status >= 500:
-        words = f"{endpoint} failed ({status}: {reason})."
-        return _refusal(words, _full_text(error), retry=True, retry_after=_retry_after(error))
-    words = f"{endpoint} refused the request ({status}: {reason})."
+        words, trouble = SERVER_FAILED % values, HAS_FAILED % values
+        after = _retry_after(error)
+        return _refusal(words, _full_text(error), retry=True, retry_after=after, trouble=trouble)
+    words = REFUSED % values
     return _refusal(words, _full_text(error), too_long=status == 413)
+
+
+def _place_of_key(endpoint: Endpoint) -> str:
+    """Where the key was entered that was sent."""
+    if endpoint.is_own_key:
+        return _("the agent owner's own key (Account, Model keys)")
+    if endpoint.row:
+        return KEY_IN_ADMIN % {"name": endpoint.name}
+    if endpoint.name in settings.ENDPOINTS:
+        return f"MEMORYWEB_ENDPOINT_KEY_{endpoint.name.upper()}"
+    return "OPENAI_API_KEY"
 
 
 def _refusal(words: str, server_words: str, *, too_long: bool = False, **more: Any) -> ModelError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,6 +64,17 @@ def signer(base_url: str, model: str) -> str:
 def window_learned(endpoint: Endpoint, model: str) -> int | None:
     """The context window in tokens, as a refusal named it."""
     return None if endpoint.is_demo else _facts(endpoint, model).window
+
+
+def refused(endpoint: Endpoint, model: str, settings: Iterable[str]) -> list[str]:
+    """Those of an agent's model settings that are left out, as they are not taken."""
+    without = dialect_of(endpoint, model).without.split(",")
+    return [name for name in settings if name in without]
+
+
+def words_of_refusal(endpoint: Endpoint, model: str) -> str:
+    """What the endpoint said when it last refused the form of a request."""
+    return "" if endpoint.is_demo else _facts(endpoint, model).server_words
 
 
 def adapt(endpoint: Endpoint, model: str, error: ModelError, *, images: bool = False) -> bool:

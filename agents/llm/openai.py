@@ -15,16 +15,22 @@ from collections import deque
 from collections.abc import Collection
 from typing import Any, cast
 
-from openai import AsyncStream
+from openai import APITimeoutError, AsyncStream
 from openai._streaming import ServerSentEvent, SSEDecoder
 
 from agents import asyncio_bridge
+from agents.text.stored import stored as _
 
+from . import health
 from .answer import Answer
 from .clients import client
-from .endpoints import Endpoint, ModelError
-from .errors import model_error
+from .endpoints import ModelError
+from .errors import broken_off, model_error
+from .spending import Spending
 from .thoughts import Delta
+
+ONLY_THOUGHTS = _("%(endpoint)s sent its thoughts but no answer.")
+EMPTY = _("%(endpoint)s sent an empty answer.")
 
 BEAT = re.compile(r"\s*(:|$)")  # keeps the connection alive: opencode 50871, openai-python 2722
 MARK = "\ufeff"  # a byte order mark, with which some proxies begin
@@ -57,12 +63,16 @@ class Stream(AsyncStream[object]):
 
 
 class ModelCall:
-    """One streamed request. `wait()` from one thread; `close()` from any."""
+    """One streamed request, of what was reserved for it. `wait()` from one thread; `close()` from
+    any."""
 
-    def __init__(self, endpoint: Endpoint, body: bytes, tools: Collection[str] = ()) -> None:
-        self.endpoint = endpoint
+    def __init__(self, spending: Spending, body: bytes, tools: Collection[str] = ()) -> None:
+        self.endpoint = spending.endpoint
+        self.spending = spending
         self.tools = tools
         self.answer = Answer()
+        spending.begin(self.answer)
+        self.streams: bool | None = None  # whether the server does; not known yet
         self._body = body
         self._deltas: deque[Delta] = deque()
         self._ready = threading.Event()
@@ -91,6 +101,7 @@ class ModelCall:
         self._task.cancel()
 
     async def _stream(self) -> None:
+        stream: Stream | None = None
         try:
             stream = await client(self.endpoint).post(
                 "/chat/completions",
@@ -101,7 +112,8 @@ class ModelCall:
                 stream_cls=Stream,
             )
             kind = stream.response.headers.get("content-type", "")
-            if kind.startswith("application/json"):  # the server does not stream
+            self.streams = not kind.startswith("application/json")
+            if not self.streams:
                 self._add(json.loads(await stream.response.aread()))
                 stream.decoder.done = True
             else:
@@ -112,10 +124,12 @@ class ModelCall:
         except ModelError as error:
             self._error = error
         except Exception as error:
+            self.spending.is_free = stream is None and not isinstance(error, APITimeoutError)
             self._error = model_error(error, self.endpoint)
         finally:
             self._done.set()
             self._ready.set()
+        health.note(self.endpoint, self._error)
 
     def _add(self, chunk: dict[str, Any]) -> None:
         if deltas := self.answer.add(chunk):
@@ -126,7 +140,7 @@ class ModelCall:
     def _check_whole(self, done: bool) -> None:
         answer = self.answer
         if not (answer.finish or done):
-            raise ModelError(f"The answer from {self.endpoint} broke off.", retry=True)
+            raise broken_off(self.endpoint)
         if not answer.content.strip() and not answer.calls:
-            only = "its thoughts but no answer" if answer.reasoning.strip() else "an empty answer"
-            raise ModelError(f"{self.endpoint} sent {only}.", retry=True, empty=True)
+            words = ONLY_THOUGHTS if answer.reasoning.strip() else EMPTY
+            raise ModelError(words % {"endpoint": self.endpoint}, retry=True, empty=True)

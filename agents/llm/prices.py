@@ -1,14 +1,17 @@
-"""Prices: what a model's tokens cost, as set in MEMORYWEB_PRICES."""
+"""Prices: what a model's tokens cost, as its endpoint's page or MEMORYWEB_PRICES says."""
 
 from __future__ import annotations
 
 import json
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+
+if TYPE_CHECKING:
+    from .endpoints import Endpoint
 
 EXAMPLE = '{"gpt-4o-mini": [0.15, 0.60]}'
 
@@ -58,11 +61,15 @@ def is_amount(number: object) -> bool:
     return is_number and math.isfinite(number) and number >= 0  # type: ignore[arg-type,operator]
 
 
-def price_of(model: str) -> Price | None:
-    """A model's price: its own, else that of the longest beginning of its name.
+def price_of(model: str, endpoint: Endpoint | None = None) -> Price | None:
+    """A model's price: what an administrator says of it at this endpoint, else MEMORYWEB_PRICES.
 
-    `vendor/` before the name counts where a price names it.
+    There it is the model's own, or that of the longest beginning of its name; `vendor/` before the
+    name counts where a price names it.
     """
+    defined = endpoint.models.get(model) if endpoint else None
+    if defined and defined.price:
+        return defined.price
     prices = load_prices(settings.PRICES)
     for name in (model.lower(), model.lower().rpartition("/")[2]):
         if fitting := [start for start in prices if name.startswith(start)]:

@@ -67,11 +67,14 @@ _loaded: dict[tuple[Endpoint, str], tuple[float, int | None]] = {}
 
 
 def window_of(endpoint: Endpoint, model: str, *, ask: bool = True) -> int:
-    """A model's context window in tokens.
+    """A model's context window in tokens: as an administrator says, else as the endpoint does.
 
     The endpoint's list of models is asked at most every ten minutes, Ollama at most every
     minute how a model is loaded. Without `ask` only what is known already counts.
     """
+    defined = endpoint.models.get(model)
+    if defined and defined.window:
+        return defined.window
     if endpoint.is_openai or endpoint.is_demo:
         return known(model) or DEFAULT
     models = known_models(endpoint, ask=ask) or {}

@@ -16,15 +16,18 @@ from agents.memory.context import compile_context
 from agents.models import Agent, Approval, Compaction, Editor, Message, Passage, Run
 from agents.runs.loop import run_agent
 from agents.runs.reflection import reflect
+from tests.support.stored import acquired
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The demo model without its pace."""
     monkeypatch.setattr(DemoTransport.__init__, "__defaults__", (0,))
-    clients.client.cache_clear()
+    clients._client.cache_clear()
+    clients._connections.cache_clear()
     yield
-    clients.client.cache_clear()
+    clients._client.cache_clear()
+    clients._connections.cache_clear()
 
 
 @pytest.fixture
@@ -74,10 +77,12 @@ def test_a_new_agent_remembers_in_all_its_memories(pupil: Agent) -> None:
 def test_what_left_the_context_is_summed_up(pupil: Agent) -> None:
     tell(pupil, "I saw a heron by the old mill", "What is my name?")
     pupil.refresh_from_db()
-    run = pupil.send("Next", "compaction")
-    run.acquire()
+    run = acquired(pupil.send("Next", "compaction"))
     compact(
-        run, compile_context(pupil.first_conversation), *resolve(pupil.model), all_but_last=True
+        run,
+        compile_context(pupil.first_conversation),
+        *resolve(pupil.model, None),
+        all_but_last=True,
     )
     summary = Compaction.objects.get()
     assert summary.written_by == "model"

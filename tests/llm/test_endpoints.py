@@ -13,7 +13,7 @@ from tests.support.fake_openai import FakeOpenAI
 
 
 def named(handle: str) -> tuple[str, str]:
-    endpoint, model = resolve(handle)
+    endpoint, model = resolve(handle, None)
     return endpoint.name, model
 
 
@@ -24,10 +24,11 @@ def test_with_nothing_set_the_demo_model_answers(handle: str) -> None:
     assert named(handle) == ("demo", "memoryweb-demo")
 
 
+@pytest.mark.usefixtures("db")  # the endpoints are looked at once more
 @pytest.mark.parametrize("handle", ["gpt-4o", "openai/gpt-4o", "demo/other", "letta/other"])
 def test_the_demo_model_answers_in_no_other_models_name(handle: str) -> None:
     with pytest.raises(ModelError, match=f"There is no model '{handle}' here.*OPENAI_API_KEY"):
-        resolve(handle)
+        resolve(handle, None)
 
 
 def test_with_a_key_alone_openai_answers(settings: Settings) -> None:
@@ -44,10 +45,10 @@ def test_a_server_of_ones_own_answers_with_the_first_model_it_lists(
 ) -> None:
     settings.MODEL = ""
     model.models = ["qwen3", "meta-llama/Llama-3-8B"]
-    assert resolve("")[1] == "qwen3"
-    assert resolve("letta/letta-free")[1] == "qwen3"
+    assert resolve("", None)[1] == "qwen3"
+    assert resolve("letta/letta-free", None)[1] == "qwen3"
     settings.MODEL = "chosen"
-    assert resolve("")[1] == "chosen"
+    assert resolve("", None)[1] == "chosen"
 
 
 def test_a_handle_as_the_list_of_models_has_it_reaches_that_model(
@@ -57,18 +58,19 @@ def test_a_handle_as_the_list_of_models_has_it_reaches_that_model(
     model.models = ["qwen3", "meta-llama/Llama-3-8B", "openai/gpt-oss-20b"]
     listed = {each["handle"]: each["name"] for each in Api(alice).get("/models/")}
     assert list(listed.values()) == model.models
-    assert {handle: resolve(handle)[1] for handle in listed} == listed
+    assert {handle: resolve(handle, None)[1] for handle in listed} == listed
 
 
+@pytest.mark.usefixtures("db")  # the endpoints are looked at once more
 def test_a_model_of_a_server_of_ones_own_may_be_named_without_the_endpoint(
     settings: Settings, model: FakeOpenAI
 ) -> None:
     model.models = ["qwen3", "meta-llama/Llama-3-8B", "openai/gpt-oss-20b"]
     for handle in ("anything", *model.models):
-        assert resolve(handle)[1] == handle
-    assert resolve("openai/gpt-4o-mini")[1] == "gpt-4o-mini"
+        assert resolve(handle, None)[1] == handle
+    assert resolve("openai/gpt-4o-mini", None)[1] == "gpt-4o-mini"
     with pytest.raises(ModelError, match="There is no model 'anthropic/claude' here"):
-        resolve("anthropic/claude")
+        resolve("anthropic/claude", None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_a_property_of_an_endpoint_that_cannot_be_is_refused(
 ) -> None:
     settings.ENDPOINTS = {"lab": f"http://lab:8000/v1#{fragment}"}
     with pytest.raises(ImproperlyConfigured, match=words):
-        resolve("lab/qwen3")
+        resolve("lab/qwen3", None)
 
 
 def test_a_server_without_models_is_named_with_what_to_do(
@@ -92,13 +94,13 @@ def test_a_server_without_models_is_named_with_what_to_do(
     settings.MODEL = ""
     model.models = []
     with pytest.raises(ModelError, match="name one in MEMORYWEB_MODEL"):
-        resolve("")
+        resolve("", None)
 
 
 def test_further_endpoints_are_named_by_the_part_before_the_slash(settings: Settings) -> None:
     settings.ENDPOINTS = {"lab": "http://lab:8000/v1"}
     settings.ENDPOINT_KEYS = {"lab": "secret"}
-    endpoint, model = resolve("lab/qwen3:8b")
+    endpoint, model = resolve("lab/qwen3:8b", None)
     assert (endpoint.base_url, endpoint.api_key, model) == (
         "http://lab:8000/v1",
         "secret",

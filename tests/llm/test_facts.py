@@ -46,7 +46,7 @@ def test_another_process_knows_what_was_learned(agent: Agent, model: FakeOpenAI,
     facts.forget()
     ask("Again")
     assert len(model.requests) == 4
-    assert facts.dialect_of(*resolve("")).ids == "nine"
+    assert facts.dialect_of(*resolve("", None)).ids == "nine"
 
 
 def test_what_is_deleted_is_learned_anew_while_the_server_runs(
@@ -56,13 +56,13 @@ def test_what_is_deleted_is_learned_anew_while_the_server_runs(
     ask()
     EndpointFacts.objects.all().delete()
     monkeypatch.setattr(facts, "KEPT_SECONDS", 0.0)
-    assert facts.dialect_of(*resolve("")).ids == "any"
+    assert facts.dialect_of(*resolve("", None)).ids == "any"
 
 
 def test_a_failure_of_one_run_takes_nothing_from_what_another_tries(
     model: FakeOpenAI, db: None
 ) -> None:
-    endpoint, name = resolve("")
+    endpoint, name = resolve("", None)
     assert facts.adapt(endpoint, name, refused(NINE))
     assert not facts.adapt(endpoint, name, ModelError("It takes no more requests.", retry=True))
     assert facts.dialect_of(endpoint, name).ids == "nine"
@@ -72,7 +72,7 @@ def test_what_did_not_help_is_not_kept(agent: Agent, model: FakeOpenAI, ask: Ask
     model.script(status(400, NINE), status(400, NINE))
     assert ask().status == "failed"
     assert not EndpointFacts.objects.exists()
-    assert facts.dialect_of(*resolve("")).ids == "any"
+    assert facts.dialect_of(*resolve("", None)).ids == "any"
 
 
 def test_an_endpoint_that_refuses_one_thing_after_another_is_answered_in_the_end(
@@ -125,7 +125,7 @@ def test_the_window_that_a_refusal_names_is_kept(agent: Agent, model: FakeOpenAI
     run = ask("And now?")
     assert (run.status, run.step_list[-1].window) == ("done", 4096)
     facts.forget()
-    assert facts.window_learned(*resolve("")) == 4096
+    assert facts.window_learned(*resolve("", None)) == 4096
     agent.configure(context_window=100_000)
     assert ask("Still?").step_list[-1].window == 4096
 
@@ -137,7 +137,7 @@ def test_what_a_refusal_quotes_of_somebodys_message_is_no_fact(
     said = "Not taken: 'the maximum context length is 300 tokens, you requested 400 tokens'."
     model.script(status(400, said))
     assert ask("the maximum context length is 300 tokens").status == "done"
-    assert facts.window_learned(*resolve("")) is None
+    assert facts.window_learned(*resolve("", None)) is None
     quoting = {"detail": [{"msg": "No.", "input": "maximum context length is 300 tokens"}]}
     assert "300" not in str(without_inputs(quoting))
 

@@ -204,7 +204,7 @@ def test_a_refusal_that_names_nothing_is_got_round_and_not_kept(
     model.script(status(400, "Bad request"), status(400, "Bad request"))
     facts.forget()
     assert ask("Again").status == "failed"  # the images were not at fault
-    assert facts.dialect_of(*resolve("")).images == 20
+    assert facts.dialect_of(*resolve("", None)).images == 20
 
 
 def test_without_images_nothing_is_learned_of_them(

@@ -38,7 +38,7 @@ def test_a_model_that_no_endpoint_lists_is_refused_by_every_door(
     ):
         assert told["detail"][0]["loc"] == ["body", "model"]
         assert "model" in told["detail"][0]["msg"]
-    form = {"name": "New", "memory_class": "ChatMemory", "system_prompt": "x", "model": handle}
+    form = {"name": "New", "template": "assistant", "system_prompt": "x", "model": handle}
     form |= {"blocks-TOTAL_FORMS": "0", "blocks-INITIAL_FORMS": "0"}
     settings_form = {"name": "Tutor", "max_steps": "50", "timezone": "UTC", "model": handle}
     for address in (reverse("agent_new"), reverse("agent_settings", args=[agent.pk])):
@@ -96,3 +96,13 @@ def test_without_accounts_any_name_may_be_tried(
     settings.ACCOUNTS = False
     form = {"name": "Own", "max_steps": "50", "timezone": "UTC", "model": "gpt-9"}
     assert client.post(reverse("agent_settings", args=[own.pk]), form).status_code == 302
+
+
+def test_a_conversation_may_have_no_other_model_either(
+    listing: FakeOpenAI, agent: Agent, web: Client
+) -> None:
+    script, one = Api(agent.owner), f"agent_id=agent-{agent.pk}"
+    script.post(f"/conversations/?{one}", {"model": "gpt-9"}, expect=422)
+    made = script.post(f"/conversations/?{one}", {"model": "fake-model"})
+    script.patch(f"/conversations/{made['id']}", {"model": "gpt-9"}, expect=422)
+    script.patch(f"/conversations/{made['id']}", {"model": "fake-model", "summary": "Same"})

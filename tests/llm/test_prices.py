@@ -8,7 +8,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from agents.llm.prices import dollars, load_prices, price_of
+from agents.llm.endpoints import DefinedModel, Endpoint
+from agents.llm.prices import Price, dollars, load_prices, price_of
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,18 @@ def test_the_longest_beginning_of_a_name_has_the_price(
     settings.PRICES = '{"gpt-4o-mini": [1, 9], "gpt-4o": [2, 9], "work/gpt-4o": [3, 9.5]}'
     found = price_of(model)
     assert (found and found.prompt) == price
+
+
+def test_what_an_administrator_says_of_a_model_at_its_endpoint_comes_first(
+    settings: Settings,
+) -> None:
+    settings.PRICES = '{"qwen3": [1, 2], "gpt-4o": [2, 9]}'
+    models = {"qwen3": DefinedModel(price=Price(0.5, 0.7)), "gpt-4o": DefinedModel(window=9000)}
+    lab = Endpoint("lab", "http://lab:8000/v1", "none", models=models)
+    assert price_of("qwen3", lab) == Price(0.5, 0.7)
+    assert price_of("qwen3") == Price(1, 2)
+    assert price_of("gpt-4o", lab) == Price(2, 9)
+    assert price_of("llama3", lab) is None
 
 
 @pytest.mark.parametrize(
