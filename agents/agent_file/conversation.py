@@ -15,15 +15,18 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from agents.models import Image, Message
 from agents.models.image import MOST_IMAGES
 from agents.models.message import storable
+from agents.text.numbers import whole
 
 from .call_ids import CallIds, Ids
+from .left_out import LEFT_OUT, note_calls
 from .limits import check_images
 from .parts import Said, as_object, parts_of
-from .reading import Entry, Notes, count
+from .reading import Entry, Notes
 
 NOTICES = ("heartbeat", "login")
 SUMMARY = re.compile(
@@ -206,7 +209,8 @@ class Reader:
         if kept := self.kept.get(line.id):
             line.status = kept.get("status", str, line.status)
             if line.status not in (Message.Status.COMPLETE, *("stopped", "broken")):
-                raise kept.wrong("status", f"is '{line.status[:40]}', which is not a status")
+                words = gettext("is '%(value)s', which is not a status")
+                raise kept.wrong("status", words % {"value": line.status[:40]})
             line.internal = kept.get("internal", bool, False)
             line.duration_ms = kept.whole("duration_ms", 0, 2**31 - 1)
             line.left_out = kept.whole("left_out", 0, 10**9)
@@ -216,22 +220,10 @@ class Reader:
 
     def add_notes(self, notes: Notes) -> None:
         """Note what was left out."""
-        reasons = {
-            "missing": "of the context is missing in the file",
-            "compiled": "held the compiled system prompt: left out; it is compiled again here",
-            "notices": "held a heartbeat or a login: left out; agents here need none",
-            "summaries": "held an older summary: left out, because the newest one replaces it",
-            "decisions": "approved or refused a tool call: left out",
-            "roles": "had an unknown role: left out",
-            "pictures": "held a file, or an image that cannot be read here: left out",
-            "images": f"had images that only a person's has, or over {MOST_IMAGES}: left out",
-            "hidden": "held reasoning that its provider does not disclose: it cannot be shown",
-            "twice": "called tools twice under one id: only the first call was imported",
-            "names": "called tools by names that no endpoint accepts: other characters became '_'",
-        }
-        for kind, what in reasons.items():
-            if self.left_out[kind]:
-                notes.add(f"{count(self.left_out[kind], 'message')} {what}.")
+        for kind, words in LEFT_OUT.items():
+            if number := self.left_out[kind]:
+                shown = {"count": number, "shown": whole(number), "most": MOST_IMAGES}
+                notes.add(str(words % shown))
 
 
 def joined(*texts: str) -> str:
@@ -266,15 +258,7 @@ def pair_calls(lines: list[Line], notes: Notes) -> tuple[list[Line], Ids]:
                 answer.is_error, answer.run, answer.step = True, line.run, line.step
             if answer:
                 ordered.append(answer)
-    if lost:
-        notes.add(f"{count(lost, 'tool return')} answered no call in the file: left out.")
-    if added:
-        notes.add(f"{count(added, 'tool call')} had no return: one that says so was added.")
-    if ids.changed:
-        notes.add(
-            f"{count(len(ids.changed), 'tool call')} got another id here: endpoints accept only"
-            " short ids of letters and digits, each of them once."
-        )
+    note_calls(notes, lost, added, len(ids.changed))
     return ordered, ids.changed
 
 

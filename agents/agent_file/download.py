@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
-from agents.models import Agent, Conversation
+from agents.models import Agent, AuditEntry, Conversation
 from agents.models.event import snapshot
 
 from .exporting import file_name, written
@@ -39,6 +39,7 @@ def download(
             conversation = Conversation.of(now, conversation.pk)
         for piece in written(now, conversation, with_messages=with_messages):
             file.write(piece.encode())
+    AuditEntry.record(AuditEntry.Action.EXPORTED, agent)
     return sent(request, file, file_name(agent), "application/json")
 
 

@@ -57,7 +57,9 @@ class ExportedHistory:
         """Those rows that belong to what is exported; `conversation` leads to theirs."""
         if not self.with_messages:
             return rows.none()
-        return rows if self.is_whole else rows.filter(**{conversation: self.first.pk})
+        if self.is_whole:  # without the versions that were put away
+            return rows.filter(**{f"{conversation}__version_of": None})
+        return rows.filter(**{conversation: self.first.pk})
 
     @cached_property
     def numbers(self) -> list[int]:

@@ -17,16 +17,19 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext, ngettext_lazy
 
 from agents.models import Agent, BlockEdit, Event, Passage
 from agents.models.agent_queryset import UNFINISHED
 from agents.models.limits import check_agents
+from agents.models.stored_bytes import check_storage
 from agents.models.tag import AgentTag
+from agents.text.numbers import whole
 
 from .conversation import History, Line, conversation
 from .limits import check_size
 from .memory import Blocks, passages_of
-from .reading import AgentFileError, Entry, Notes, clean_json, count, listed
+from .reading import THE_FILE, AgentFileError, Entry, Notes, clean_json, listed
 from .rows import batch, remove, store
 from .settings import settings_of, tags_of
 from .single import as_lists
@@ -36,10 +39,26 @@ from .variables import Variables
 
 logger = logging.getLogger(__name__)
 OTHERS = {
-    "groups": ("group", "there are no groups of agents here"),
-    "files": ("file", "there are no files here"),
-    "sources": ("source", "there are no sources here"),
-    "mcp_servers": ("MCP server", "there are no MCP servers here"),
+    "groups": ngettext_lazy(
+        "%(shown)s group%(names)s not imported: there are no groups of agents here.",
+        "%(shown)s groups%(names)s not imported: there are no groups of agents here.",
+        "count",
+    ),
+    "files": ngettext_lazy(
+        "%(shown)s file%(names)s not imported: there are no files here.",
+        "%(shown)s files%(names)s not imported: there are no files here.",
+        "count",
+    ),
+    "sources": ngettext_lazy(
+        "%(shown)s source%(names)s not imported: there are no sources here.",
+        "%(shown)s sources%(names)s not imported: there are no sources here.",
+        "count",
+    ),
+    "mcp_servers": ngettext_lazy(
+        "%(shown)s MCP server%(names)s not imported: there are no MCP servers here.",
+        "%(shown)s MCP servers%(names)s not imported: there are no MCP servers here.",
+        "count",
+    ),
 }
 OWN = "memoryweb"
 VERSION = 1  # of what stands under that key
@@ -87,7 +106,8 @@ class Options:
 def import_agent(owner: User, data: Any, **options: Any) -> Imported:
     """Create the agents of a file's JSON. AgentFileError, with nothing stored, for a bad file."""
     if not importing.acquire(timeout=SECONDS_TO_WAIT):
-        raise AgentFileError("Another agent file is being imported; try again in a minute.")
+        words = gettext("Another agent file is being imported; try again in a minute.")
+        raise AgentFileError(words)
     try:
         return Import(owner, data, Options(**options)).carry_out()
     finally:
@@ -119,10 +139,17 @@ class Draft:
         store(self.passages)
         blocks.give(agent, self.blocks)
 
+    @property
+    def size(self) -> int:
+        """Bytes of what it says and remembers; each image is counted where it is stored."""
+        said = (f"{line.content}{line.reasoning}" for line in self.lines)
+        return sum(len(text.encode()) for text in (*said, *(each.text for each in self.passages)))
+
     def show(self) -> None:
         """Make it visible. Call it in a transaction."""
         self.agent.deleted_at = None
         self.agent.save(update_fields=["deleted_at", "updated_at"])
+        self.agent.audit_secrets({}, self.agent.secrets)
         self.agent.record(Event.of(Event.Kind.AGENT_CHANGED))
 
 
@@ -164,7 +191,7 @@ class Import:
     def settings(self, entry: Entry, own: Entry) -> dict[str, Any]:
         """An agent's settings, as the file and the options have them."""
         options, kept = self.options, own.entry("settings")
-        settings = settings_of(entry, own, self.notes)
+        settings = settings_of(entry, own, self.owner.pk, self.notes)
         if options.name and self.has_one:
             settings["name"] = options.name
         settings["name"] = f"{settings['name'][: 100 - len(options.suffix)]}{options.suffix}"
@@ -182,6 +209,7 @@ class Import:
             self.options.allow_tools(tools)
         with transaction.atomic():
             check_agents(self.owner, len(made))
+        check_storage(self.owner.pk, sum(draft.size for draft in self.drafts))
         try:
             for draft in self.drafts:
                 draft.store(self.blocks)
@@ -211,23 +239,27 @@ def discard(agents: list[Agent]) -> None:
 
 def leave_out(file: Entry, notes: Notes) -> None:
     """Note what a file has that does not exist here."""
-    for kind, (noun, why) in OTHERS.items():
+    for kind, words in OTHERS.items():
         if others := file.entries(kind):
             names = [each.text("name") or each.text("server_name") for each in others]
             in_brackets = f" ({listed(list(filter(None, names)))})" if any(names) else ""
-            notes.add(f"{count(len(others), noun)}{in_brackets} not imported: {why}.")
+            number = len(others)
+            shown = {"count": number, "shown": whole(number), "names": in_brackets}
+            notes.add(str(words % shown))
 
 
 def lists_of(data: Any) -> Entry:
     """A file in the newer form."""
-    file = Entry(data, "The file")
+    file = Entry(data, THE_FILE)
     if isinstance(file.given.get("agents"), list):
         return file
     if "core_memory" in file.given or "in_context_message_indices" in file.given:
-        return Entry(as_lists(file) | {OWN: None}, "The file")
+        return Entry(as_lists(file) | {OWN: None}, THE_FILE)
     raise AgentFileError(
-        "The file is JSON, but not an agent file: it has neither 'agents' (the newer form) nor"
-        " 'core_memory' (the older form)."
+        gettext(
+            "The file is JSON, but not an agent file: it has neither 'agents' (the newer form) nor"
+            " 'core_memory' (the older form)."
+        )
     )
 
 
@@ -235,9 +267,10 @@ def own_part(file: Entry, notes: Notes) -> Entry:
     """What this program added to the format; {} for a file of another program."""
     own = file.entry(OWN)
     if own.given and own.get("version", int) != VERSION:
-        notes.add(
-            f"The file's part '{OWN}' has version {own.get('version', int)}, and this server reads"
-            f" version {VERSION}: archival memory and the history of memory were not imported."
+        words = gettext(
+            "The file's part '%(part)s' has version %(version)s, and this server reads version"
+            " %(ours)s: archival memory and the history of memory were not imported."
         )
+        notes.add(words % {"part": OWN, "version": own.get("version", int), "ours": VERSION})
         return Entry({}, own.place)
     return own

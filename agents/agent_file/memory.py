@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from agents.models import Agent, Attachment, Block, BlockEdit, Editor, MemoryRefusal, Passage, Step
 from agents.models.block import DEFAULT_LIMIT, LABEL
 from agents.models.passage import checked_tags, checked_text
 from agents.text import json_blocks
+from agents.text.numbers import whole
 
 from .call_ids import Ids
 from .reading import AgentFileError, Entry, Notes, bounds, longest
@@ -66,7 +68,8 @@ class Blocks:
         held: dict[str, str] = {}
         for key in dict.fromkeys([*entry.texts("block_ids"), *inline]):
             if key not in self.entries:
-                self.notes.add(f"The block '{key[:100]}' is not in the file.")
+                words = gettext("The block '%(key)s' is not in the file.")
+                self.notes.add(words % {"key": key[:100]})
                 continue
             if key not in self.drafts:
                 self.drafts[key] = self.read(
@@ -74,10 +77,11 @@ class Blocks:
                 )
             label = self.drafts[key].block.label
             if label in held:
-                self.notes.add(
-                    f"A second block '{label}' of '{name}' was not attached to it:"
-                    " the agent already has a block with this label."
+                words = gettext(
+                    "A second block '%(label)s' of '%(agent)s' was not attached to it: the agent"
+                    " already has a block with this label."
                 )
+                self.notes.add(words % {"label": label, "agent": name})
                 continue
             held[label] = key
         return list(held.values())
@@ -104,7 +108,7 @@ class Blocks:
         """A block, checked."""
         value = entry.text("value")
         block = Block(owner=self.owner, label=self.label(entry, taken))
-        what = f"The description of block '{block.label}'"
+        what = gettext("The description of block '%(label)s'") % {"label": block.label}
         block.description = self.notes.cut(entry.text("description"), Block, "description", what)
         block.read_only = entry.get("read_only", bool, False)
         block.ask_before_write = ledger.get("ask_before_write", bool, False)
@@ -124,15 +128,16 @@ class Blocks:
         else:
             block.value = json_blocks.empty(block.kind)
         if len(block.value) > block.limit:
-            raise ledger.wrong("edits", f"end with a value over the limit of {block.limit:,}")
+            words = gettext("end with a value over the limit of %(limit)s")
+            raise ledger.wrong("edits", words % {"limit": whole(block.limit)})
         return Draft(block, value, edits, undos_of(edits, ledger))
 
     def label(self, entry: Entry, taken: set[str]) -> str:
         """A valid label that is free in the agent."""
         original = label = entry.get("label", str)
         if not LABEL.match(label):
-            words = [NOT_IN_A_LABEL.sub("_", word) for word in label.split()]
-            label = " ".join(words) or "block"
+            parts = [NOT_IN_A_LABEL.sub("_", word) for word in label.split()]
+            label = " ".join(parts) or "block"
         most = longest(Block, "label")
         label = label[:most].rstrip()
         number = 1
@@ -141,8 +146,15 @@ class Blocks:
             number += 1
             label = f"{first[: most - 5]}_{number}"
         if label != original:
-            why = "two blocks had this label" if number > 1 else "the label is not valid here"
-            self.notes.add(f"The block '{original[:100]}' is now called '{label}': {why}.")
+            if number > 1:
+                words = gettext(
+                    "The block '%(before)s' is now called '%(label)s': two blocks had this label."
+                )
+            else:
+                words = gettext(
+                    "The block '%(before)s' is now called '%(label)s': the label is not valid here."
+                )
+            self.notes.add(words % {"before": original[:100], "label": label})
         return label
 
     def limit(self, entry: Entry, label: str, value: str) -> int:
@@ -152,15 +164,18 @@ class Blocks:
             return max(DEFAULT_LIMIT, len(value))
         limit = max(1, min(original, bounds(Block._meta.get_field("limit"))[1]), len(value))
         if limit > original:
-            self.notes.add(
-                f"The limit of block '{label}' was raised from {original:,} to {limit:,} "
-                " characters, because its value is that long."
+            words = gettext(
+                "The limit of block '%(label)s' was raised from %(before)s to %(limit)s characters,"
+                " because its value is that long."
             )
         elif limit < original:
-            self.notes.add(
-                f"The limit of block '{label}' was lowered from {original:,} to {limit:,} "
+            words = gettext(
+                "The limit of block '%(label)s' was lowered from %(before)s to %(limit)s"
                 " characters, which is the maximum."
             )
+        if limit != original:
+            limits = {"before": whole(original), "limit": whole(limit)}
+            self.notes.add(words % {"label": label, **limits})
         return limit
 
 

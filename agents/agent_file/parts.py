@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from agents.models import Image
 
@@ -105,7 +106,8 @@ def call_of(call: Entry) -> dict[str, str]:
     function = call.entry("function")
     arguments = function.given.get("arguments")
     if arguments is not None and not isinstance(arguments, str | dict):
-        raise function.wrong("arguments", f"should be a text, not {in_words(arguments)}")
+        words = gettext("should be a text, not %(type)s") % {"type": in_words(arguments)}
+        raise function.wrong("arguments", words)
     return as_call(call, "id", function.get("name", str), as_text(arguments))
 
 
@@ -117,7 +119,8 @@ def key_of(entry: Entry, field: str) -> str:
     """The id of a tool call."""
     key = entry.get(field, str)
     if not 0 < len(key) <= LONGEST_ID:
-        raise entry.wrong(field, f"should have 1 to {LONGEST_ID} characters")
+        words = gettext("should have 1 to %(most)s characters") % {"most": LONGEST_ID}
+        raise entry.wrong(field, words)
     return key
 
 

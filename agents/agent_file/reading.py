@@ -12,20 +12,24 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import BooleanField, CharField, DateTimeField, IntegerField, Model
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from agents.models.message import storable
+from agents.text.numbers import decimal, whole
 
 LARGEST: int = settings.LARGEST_AGENT_FILE  # bytes
 DEEPEST = 60  # levels
 KINDS: dict[type, str] = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
+    str: gettext_noop("a text"),
+    bool: gettext_noop("true or false"),
+    int: gettext_noop("a whole number"),
+    float: gettext_noop("a number"),
+    list: gettext_noop("a list"),
+    dict: gettext_noop("an object"),
     type(None): "null",
 }
+SOMETHING_ELSE = gettext_noop("something else")
+THE_FILE = gettext_noop("The file")  # the place of what is in nothing else
 Value = TypeVar("Value")
 
 
@@ -44,7 +48,10 @@ class Notes(list[str]):
         """A text with as many characters as the model's field holds, and a note if it had more."""
         most = longest(model, name)
         if len(text) > most:
-            self.add(f"{what} had {len(text):,} characters; only the first {most:,} were imported.")
+            words = gettext(
+                "%(what)s had %(count)s characters; only the first %(most)s were imported."
+            )
+            self.add(words % {"what": what, "count": whole(len(text)), "most": whole(most)})
         return text[:most]
 
 
@@ -55,25 +62,32 @@ def read(raw: bytes) -> Any:
     try:
         return json.loads(raw.decode("utf-8-sig"), parse_constant=_no_number)
     except UnicodeDecodeError:
-        raise AgentFileError("This is not an agent file: it is not text in UTF-8.") from None
+        words = gettext("This is not an agent file: it is not text in UTF-8.")
+        raise AgentFileError(words) from None
     except RecursionError:
-        raise AgentFileError(TOO_DEEP) from None
+        raise AgentFileError(too_deep()) from None
     except ValueError as error:
-        raise AgentFileError(f"This is not an agent file: it is not JSON ({error}).") from None
+        words = gettext("This is not an agent file: it is not JSON (%(error)s).")
+        raise AgentFileError(words % {"error": error}) from None
 
 
-TOO_DEEP = f"The file is nested more than {DEEPEST} levels deep, so it is not an agent file."
+def too_deep() -> str:
+    words = gettext(
+        "The file is nested more than %(most)s levels deep, so it is not an agent file."
+    )
+    return words % {"most": DEEPEST}
 
 
 def too_large(size: int) -> str:
-    return (
-        f"The file has {size / 1024 / 1024:,.1f} MB; at most {LARGEST // 1024 // 1024} MB are"
-        " allowed. Export the agent with fewer messages."
+    words = gettext(
+        "The file has %(size)s MB; at most %(most)s MB are allowed. Export the agent with fewer"
+        " messages."
     )
+    return words % {"size": decimal(size / 1024 / 1024), "most": LARGEST // 1024 // 1024}
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not valid in JSON")
+    raise ValueError(gettext("%(name)s is not valid in JSON") % {"name": name})
 
 
 def clean_json(given: Any, notes: Notes) -> Any:
@@ -88,7 +102,7 @@ def clean_json(given: Any, notes: Notes) -> Any:
 
     def copy(value: Any, depth: int) -> Any:
         if depth > DEEPEST:
-            raise AgentFileError(TOO_DEEP)
+            raise AgentFileError(too_deep())
         if isinstance(value, str):
             return text(value)
         if isinstance(value, dict):
@@ -96,15 +110,19 @@ def clean_json(given: Any, notes: Notes) -> Any:
         if isinstance(value, list):
             return [copy(each, depth + 1) for each in value]
         if isinstance(value, float) and not math.isfinite(value):
-            raise AgentFileError("The file holds a number that is too large.")
+            raise AgentFileError(gettext("The file holds a number that is too large."))
         return value
 
     tidy = copy(given, 0)
     if marked:
-        notes.add(
-            f"{marked:,} {'text' if marked == 1 else 'texts'} held characters that cannot be"
-            " stored (NUL, or halves of characters); each such character became '\ufffd'."
+        words = ngettext(
+            "%(count)s text held characters that cannot be stored (NUL, or halves of characters);"
+            " each such character became '\ufffd'.",
+            "%(count)s texts held characters that cannot be stored (NUL, or halves of characters);"
+            " each such character became '\ufffd'.",
+            marked,
         )
+        notes.add(words % {"count": whole(marked)})
     return tidy
 
 
@@ -116,7 +134,8 @@ class Entry:
 
     def __init__(self, given: Any, place: str) -> None:
         if not isinstance(given, dict):
-            raise AgentFileError(f"{place} should be an object, not {in_words(given)}.")
+            words = gettext("%(place)s should be an object, not %(type)s.")
+            raise AgentFileError(words % {"place": gettext(place), "type": in_words(given)})
         self.given, self.place = given, place
 
     def has(self, name: str) -> bool:
@@ -132,10 +151,11 @@ class Entry:
             row.full_clean(exclude=exclude)
         except ValidationError as error:
             field, messages = next(iter(error.message_dict.items()))
-            raise self.wrong(field, f"is wrong: {messages[0].rstrip('.')}") from None
+            words = gettext("is wrong: %(error)s") % {"error": messages[0].rstrip(".")}
+            raise self.wrong(field, words) from None
 
     def at(self, name: str) -> str:
-        return f"{self.place}.{name}" if self.place != "The file" else name
+        return f"{self.place}.{name}" if self.place != THE_FILE else name
 
     @overload
     def get(self, name: str, kind: type[Value]) -> Value: ...
@@ -148,25 +168,31 @@ class Entry:
         value = self.given.get(name)
         if value is None:
             if default is ...:
-                raise self.wrong(name, f"is missing; it should be {KINDS[kind]}")
+                words = gettext("is missing; it should be %(type)s")
+                raise self.wrong(name, words % {"type": gettext(KINDS[kind])})
             return default
         fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
         if not fits or (isinstance(value, bool) and kind is not bool):
-            raise self.wrong(name, f"should be {KINDS[kind]}, not {in_words(value)}")
+            words = gettext("should be %(type)s, not %(given)s")
+            types = {"type": gettext(KINDS[kind]), "given": in_words(value)}
+            raise self.wrong(name, words % types)
         return value
 
     def text(self, name: str, most: int | None = None) -> str:
         """A text, "" if it is missing."""
         value = self.get(name, str, "")
         if most is not None and len(value) > most:
-            raise self.wrong(name, f"has {len(value):,} characters; at most {most:,} are allowed")
+            words = gettext("has %(count)s characters; at most %(most)s are allowed")
+            raise self.wrong(name, words % {"count": whole(len(value)), "most": whole(most)})
         return value
 
     def choice(self, name: str, choices: Iterable[Any]) -> str:
         """One of some texts."""
         value = self.get(name, str)
         if value not in choices:
-            raise self.wrong(name, f"is '{value[:40]}'; it may be {', '.join(map(str, choices))}")
+            words = gettext("is '%(value)s'; it may be %(choices)s")
+            names = {"value": value[:40], "choices": ", ".join(map(str, choices))}
+            raise self.wrong(name, words % names)
         return value
 
     def fields(self, model: type[Model], *names: str) -> dict[str, Any]:
@@ -191,7 +217,8 @@ class Entry:
         """A whole number within bounds."""
         value = self.get(name, int, None)
         if value is not None and not least <= value <= most:
-            raise self.wrong(name, f"should be from {least:,} to {most:,}")
+            words = gettext("should be from %(least)s to %(most)s")
+            raise self.wrong(name, words % {"least": whole(least), "most": whole(most)})
         return default if value is None else value
 
     def entry(self, name: str) -> Entry:
@@ -208,7 +235,8 @@ class Entry:
         listed = self.get(name, list, [])
         for place, each in enumerate(listed):
             if not isinstance(each, str):
-                raise self.wrong(f"{name}[{place}]", f"should be a text, not {in_words(each)}")
+                words = gettext("should be a text, not %(type)s") % {"type": in_words(each)}
+                raise self.wrong(f"{name}[{place}]", words)
         return listed
 
     def moment(self, name: str) -> datetime | None:
@@ -220,7 +248,8 @@ class Entry:
             moment = datetime.fromisoformat(value)
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (ValueError, OverflowError):
-            raise self.wrong(name, f"is '{value[:40]}', which is not a date and time") from None
+            words = gettext("is '%(value)s', which is not a date and time")
+            raise self.wrong(name, words % {"value": value[:40]}) from None
 
 
 def longest(model: type[Model], name: str) -> int:
@@ -236,15 +265,15 @@ def bounds(field: IntegerField[Any, Any]) -> tuple[int, int]:
 
 
 def in_words(value: Any) -> str:
-    return KINDS.get(type(value), "something else")
+    return gettext(KINDS.get(type(value), SOMETHING_ELSE))
 
 
 def listed(names: list[str], most: int = 10) -> str:
     """Names in a sentence."""
     shown = ", ".join(f"'{name[:100]}'" for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
-
-
-def count(number: int, noun: str) -> str:
-    """`1 message`, `2 messages`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    if len(names) <= most:
+        return shown
+    more = ngettext(
+        "%(names)s and %(count)s more", "%(names)s and %(count)s more", len(names) - most
+    )
+    return more % {"names": shown, "count": whole(len(names) - most)}

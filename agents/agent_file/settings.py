@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_noop
 
+from agents.llm.available import named_endpoints
 from agents.llm.choices import check_choice
-from agents.llm.endpoints import named_endpoints
 from agents.memory.classes import CLASSES, TEMPLATES
 from agents.models import Agent, AgentTag
 from agents.models.agent_options import check_compaction_settings, zones
 from agents.models.model_settings import problem
+from agents.text.numbers import whole
 
 from .reading import Entry, Notes, bounds, listed, longest
 
@@ -34,19 +36,19 @@ OWN_SETTINGS = (
     "context_window",
 )
 UNSUPPORTED = {
-    "source_ids": "its sources",
-    "files_agents": "its files",
-    "identity_ids": "its identities",
-    "group_ids": "its groups",
-    "multi_agent_group": "its group",
-    "memory_variables": "its memory variables",
+    "source_ids": gettext_noop("its sources"),
+    "files_agents": gettext_noop("its files"),
+    "identity_ids": gettext_noop("its identities"),
+    "group_ids": gettext_noop("its groups"),
+    "multi_agent_group": gettext_noop("its group"),
+    "memory_variables": gettext_noop("its memory variables"),
 }
 
 
-def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
+def settings_of(entry: Entry, own: Entry, owner: int, notes: Notes) -> dict[str, Any]:
     """An agent's settings as fields of `Agent`; notes say what it cannot have here."""
     name = entry.get("name", str, "").strip() or "Imported agent"
-    name = notes.cut(name, Agent, "name", "The name").strip()
+    name = notes.cut(name, Agent, "name", gettext("The name")).strip()
     model = entry.entry("llm_config")
     if not own.given:
         note_unsupported(entry, model, name, notes)
@@ -54,7 +56,7 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
         "name": name,
         "system_prompt": entry.text("system", longest(Agent, "system_prompt")),
         "description": notes.cut(
-            entry.text("description"), Agent, "description", "The agent's description"
+            entry.text("description"), Agent, "description", gettext("The agent's description")
         ),
         "metadata": entry.get("metadata", dict, {}),
         "agent_type": entry.text("agent_type")[:50],
@@ -65,9 +67,9 @@ def settings_of(entry: Entry, own: Entry, notes: Notes) -> dict[str, Any]:
         "hidden": entry.get("hidden", bool, False),
     }
     if own.given:
-        return kept | own_settings(own.entry("settings"), notes)
+        return kept | own_settings(own.entry("settings"), owner, notes)
     return kept | {
-        "model": handle_of(entry, model, notes),
+        "model": handle_of(entry, model, owner, notes),
         "context_window": window(entry, notes),
         "model_settings": settings_of_model(entry, model, notes),
     }
@@ -90,7 +92,8 @@ def compaction_of(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
     try:
         check_compaction_settings(given)
     except ValidationError as error:
-        notes.add(f"How old messages are summarised was not imported: {error.messages[0]}")
+        words = gettext("How old messages are summarised was not imported: %(error)s")
+        notes.add(words % {"error": error.messages[0]})
         return {}
     return given
 
@@ -99,7 +102,8 @@ def checked(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
     """Model settings that can be; a note on each other."""
     wrong = {name: words for name, value in given.items() if (words := problem(name, value))}
     for words in wrong.values():
-        notes.add(f"A setting of the model was not imported: {words}")
+        note = gettext("A setting of the model was not imported: %(error)s")
+        notes.add(note % {"error": words})
     return {name: value for name, value in given.items() if name not in wrong}
 
 
@@ -107,7 +111,10 @@ def zone_named(name: str, notes: Notes) -> str:
     """The time zone of that name, or UTC."""
     if name in zones():
         return name
-    notes.add(f"The time zone '{name[:50]}' was not imported, as there is none: times are in UTC.")
+    words = gettext(
+        "The time zone '%(name)s' was not imported, as there is none: times are in UTC."
+    )
+    notes.add(words % {"name": name[:50]})
     return "UTC"
 
 
@@ -124,39 +131,43 @@ def tags_of(entry: Entry, notes: Notes) -> list[str]:
     tags = list(dict.fromkeys(tag.strip() for tag in entry.texts("tags")))
     kept = [tag for tag in tags if 0 < len(tag) <= most][:MOST_TAGS]
     if lost := [tag for tag in tags if tag and tag not in kept]:
-        notes.add(
-            f"Tags that were not imported, because an agent has at most {MOST_TAGS} tags of"
-            f" {most} characters: {listed(lost)}."
+        words = gettext(
+            "Tags that were not imported, because an agent has at most %(most)s tags of %(length)s"
+            " characters: %(names)s."
         )
+        notes.add(words % {"most": MOST_TAGS, "length": most, "names": listed(lost)})
     return kept
 
 
-def handle_of(entry: Entry, config: Entry, notes: Notes) -> str:
+def handle_of(entry: Entry, config: Entry, owner: int, notes: Notes) -> str:
     """The model's handle, `endpoint/model`."""
     handle = entry.text("model") or config.text("handle")
     if not handle:
         endpoint = config.text("provider_name") or config.text("model_endpoint_type")
         handle = "/".join(filter(None, [endpoint, config.text("model")]))
     if len(handle) > longest(Agent, "model"):
-        notes.add("The model's name is too long; the default model answers.")
+        notes.add(gettext("The model's name is too long; the default model answers."))
         return ""
-    if not may_be_chosen(handle, notes):
+    if not may_be_chosen(handle, owner, notes):
         return ""
     name, slash, _ = handle.partition("/")
-    if slash and name != "letta" and name not in named_endpoints():
-        notes.add(
-            f"The model '{handle}' belongs to the endpoint '{name}', which is not set up here."
-            " Unless the default endpoint has it, choose another model in the agent's settings."
+    if slash and name != "letta" and name not in named_endpoints(owner):
+        words = gettext(
+            "The model '%(model)s' belongs to the endpoint '%(endpoint)s', which is not set up"
+            " here. Unless the default endpoint has it, choose another model in the agent's"
+            " settings."
         )
+        notes.add(words % {"model": handle, "endpoint": name})
     return handle
 
 
-def may_be_chosen(handle: str, notes: Notes) -> bool:
-    """Whether people here may choose the model; a note if not."""
+def may_be_chosen(handle: str, owner: int, notes: Notes) -> bool:
+    """Whether a person's agents may have the model; a note if not."""
     try:
-        check_choice(handle)
+        check_choice(handle, owner)
     except ValidationError as error:
-        notes.add(f"The default model answers instead of '{handle}'. {error.messages[0]}")
+        words = gettext("The default model answers instead of '%(model)s'. %(error)s")
+        notes.add(words % {"model": handle, "error": error.messages[0]})
         return False
     return True
 
@@ -167,33 +178,38 @@ def window(entry: Entry, notes: Notes) -> int | None:
     tokens = tokens or entry.entry("llm_config").get("context_window", int, None)
     least, most = bounds(Agent._meta.get_field("context_window"))
     if tokens is not None and not least <= tokens <= most:
-        notes.add(
-            f"The context window of {tokens:,} tokens was not imported; it can be {least:,} to"
-            f" {most:,}. What is known of the model is used instead."
+        words = gettext(
+            "The context window of %(count)s tokens was not imported; it can be %(least)s to"
+            " %(most)s. What is known of the model is used instead."
         )
+        counts = {"count": whole(tokens), "least": whole(least), "most": whole(most)}
+        notes.add(words % counts)
         return None
     return tokens
 
 
-def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
+def own_settings(own: Entry, owner: int, notes: Notes) -> dict[str, Any]:
     """An agent's settings as this program wrote them."""
     values = own.fields(Agent, *OWN_SETTINGS)
     memory_class = own.get("memory_class", str, "BasicBlockMemory")
     if memory_class not in CLASSES:
-        notes.add(f"There is no memory class '{memory_class[:100]}' here; its tools are missing.")
+        words = gettext("There is no memory class '%(name)s' here; its tools are missing.")
+        notes.add(words % {"name": memory_class[:100]})
         memory_class = "BasicBlockMemory"
     template = values["prompt_template"]
     if template and template not in (*TEMPLATES.values(), *(c.template for c in CLASSES.values())):
         notes.add(
-            "The agent's own template of core memory was not imported: templates are not read from"
-            " files. The template of the memory class is used."
+            gettext(
+                "The agent's own template of core memory was not imported: templates are not read"
+                " from files. The template of the memory class is used."
+            )
         )
         template = ""
     size = own.get("bytes_per_token", float, None)
     return values | {
         "compaction_settings": compaction_of(own.get("compaction_settings", dict, {}), notes),
         "model_settings": checked(own.get("model_settings", dict, {}), notes),
-        "model": values["model"] if may_be_chosen(values["model"], notes) else "",
+        "model": values["model"] if may_be_chosen(values["model"], owner, notes) else "",
         "memory_class": memory_class,
         "prompt_template": template,
         "bytes_per_token": size if size is None else min(max(size, 0.5), 20.0),
@@ -202,14 +218,19 @@ def own_settings(own: Entry, notes: Notes) -> dict[str, Any]:
 
 def note_unsupported(entry: Entry, model: Entry, name: str, notes: Notes) -> None:
     """Note what an agent here cannot have."""
-    if lost := [what for field, what in UNSUPPORTED.items() if entry.has(field)]:
-        notes.add(f"These parts of '{name}' do not exist here: {', '.join(lost)}.")
+    if lost := [gettext(what) for field, what in UNSUPPORTED.items() if entry.has(field)]:
+        words = gettext("These parts of '%(agent)s' do not exist here: %(parts)s.")
+        notes.add(words % {"agent": name, "parts": ", ".join(lost)})
     if model.has("max_reasoning_tokens"):
-        notes.add("The model's max_reasoning_tokens was not imported; set reasoning_effort.")
-    if entry.text("agent_type") not in KNOWN_TYPES:
         notes.add(
-            f"'{name}' had the type '{entry.text('agent_type')[:100]}', which does not exist here."
-            " It is imported as a chat agent."
+            gettext("The model's max_reasoning_tokens was not imported; set reasoning_effort.")
         )
+    if entry.text("agent_type") not in KNOWN_TYPES:
+        words = gettext(
+            "'%(agent)s' had the type '%(type)s', which does not exist here. It is imported as a"
+            " chat agent."
+        )
+        notes.add(words % {"agent": name, "type": entry.text("agent_type")[:100]})
     if entry.get("enable_sleeptime", bool, False):
-        notes.add(f"'{name}' reflected by itself; turn reflection on in its settings.")
+        words = gettext("'%(agent)s' reflected by itself; turn reflection on in its settings.")
+        notes.add(words % {"agent": name})

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext
+
+from agents.text.numbers import whole
+
 from .reading import AgentFileError, Entry
 
 
@@ -35,10 +39,11 @@ def in_context(file: Entry, messages: int) -> list[str]:
     places = file.get("in_context_message_indices", list, [])
     for place in places:
         if type(place) is not int or not 0 <= place < messages:
-            raise AgentFileError(
-                f"in_context_message_indices names the message {place!r:.40}; there are"
-                f" {messages:,}, counted from 0."
+            words = gettext(
+                "in_context_message_indices names the message %(place)s; there are %(count)s,"
+                " counted from 0."
             )
+            raise AgentFileError(words % {"place": repr(place)[:40], "count": whole(messages)})
     return [f"message-{place}" for place in places]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from agents import tools
 from agents.memory.classes import CLASSES
@@ -51,12 +52,13 @@ class Toolset:
         for tool in self.entries.values():
             self.add(tool)
         if self.placeholders:
-            notes.add(
-                "Tools that are not set up on this server, so that a call only says so:"
-                f" {listed(self.placeholders)}."
+            words = gettext(
+                "Tools that are not set up on this server, so that a call only says so: %(names)s."
             )
+            notes.add(words % {"names": listed(self.placeholders)})
         for why, names in self.missing.items():
-            notes.add(f"Tools that were not imported, because {why}: {listed(names)}.")
+            words = gettext("Tools that were not imported, because %(reason)s: %(names)s.")
+            notes.add(words % {"reason": why, "names": listed(names)})
 
     def add(self, tool: Entry) -> None:
         """Find the tool among those here, or read it."""
@@ -68,11 +70,13 @@ class Toolset:
                 if tools.get(name).missing():
                     self.placeholders.append(name)
             elif name not in self.methods:
-                self.leave(name, "they are part of the server they come from")
+                self.leave(name, gettext("they are part of the server they come from"))
         elif tool.text("source_type") not in ("", "python", "json"):
-            self.leave(name, f"they are written in {tool.text('source_type')[:40]}, not in Python")
+            words = gettext("they are written in %(language)s, not in Python")
+            self.leave(name, words % {"language": tool.text("source_type")[:40]})
         elif packages := self.packages(tool):
-            self.leave(name, f"the sandbox has no packages ({packages})")
+            words = gettext("the sandbox has no packages (%(names)s)")
+            self.leave(name, words % {"names": packages})
         else:
             self.read(tool, name, source)
         if tool.get("default_requires_approval", bool, False) and name in self.called:
@@ -120,20 +124,23 @@ class Toolset:
             self.assign(row, source, settings, tool)
         except ValidationError as error:
             why = " ".join(error.messages).replace(free, name)
-            self.notes.add(f"The tool '{name[:100]}' was not imported: {why}")
+            words = gettext("The tool '%(name)s' was not imported: %(reason)s")
+            self.notes.add(words % {"name": name[:100], "reason": why})
             return
         self.called[name] = row.name
         self.made[row.name] = row
         if row is stored:
-            self.notes.add(f"The existing tool '{name}' now has the source from the file.")
+            words = gettext("The existing tool '%(name)s' now has the source from the file.")
+            self.notes.add(words % {"name": name})
         if free != name:
-            why = "another tool has that name"
+            why = gettext("another tool has that name")
             if left_alone and self.overwrite:
-                why = "other agents use a tool of that name, which was left as it is"
-            self.notes.add(
-                f"The tool '{name}' is called '{free}' here, because {why};"
-                " earlier messages still use the old name."
+                why = gettext("other agents use a tool of that name, which was left as it is")
+            words = gettext(
+                "The tool '%(before)s' is called '%(name)s' here, because %(reason)s; earlier"
+                " messages still use the old name."
             )
+            self.notes.add(words % {"before": name, "name": free, "reason": why})
 
     def assign(self, row: Tool, source: str, settings: dict[str, Any], tool: Entry) -> None:
         """Give a tool its source; where that says too little of the arguments, with the schema that
@@ -153,10 +160,11 @@ class Toolset:
                 row.assign(source, **settings | given)
             except ValidationError:
                 raise error from None
-            self.notes.add(
-                f"The source of the tool '{row.name}' does not say enough of its arguments; the"
-                " schema in the file is used."
+            words = gettext(
+                "The source of the tool '%(name)s' does not say enough of its arguments; the schema"
+                " in the file is used."
             )
+            self.notes.add(words % {"name": row.name})
 
     def used(self) -> set[str]:
         """The tools that the owner's agents have, also those agents that can be brought back."""
@@ -179,14 +187,16 @@ class Toolset:
         there = Tool.objects.filter(owner=self.owner, name__in=self.made)
         for stored in there:
             if stored.pk != self.made[stored.name].pk:
-                raise AgentFileError(
-                    f"A tool '{stored.name}' was created at the same time; import the file again."
+                words = gettext(
+                    "A tool '%(name)s' was created at the same time; import the file again."
                 )
+                raise AgentFileError(words % {"name": stored.name})
             if stored.name in used:
-                raise AgentFileError(
-                    f"An agent was given the tool '{stored.name}' at the same time; import the file"
+                words = gettext(
+                    "An agent was given the tool '%(name)s' at the same time; import the file"
                     " again."
                 )
+                raise AgentFileError(words % {"name": stored.name})
         for row in self.made.values():
             row.save()
 
@@ -198,7 +208,8 @@ class Toolset:
         named: list[str] = []
         for key in agent.texts("tool_ids"):
             if key not in self.entries:
-                self.notes.add(f"The tool '{key[:100]}' is not in the file.")
+                words = gettext("The tool '%(key)s' is not in the file.")
+                self.notes.add(words % {"key": key[:100]})
             else:
                 named.append(self.entries[key].get("name", str))
         listed_here = own.texts("tools")
@@ -209,7 +220,8 @@ class Toolset:
             elif name in tools.names() or name in methods:
                 known.append(name)
             elif name not in named:
-                self.notes.add(f"There is no tool '{name[:100]}' here; the agent does not have it.")
+                words = gettext("There is no tool '%(name)s' here; the agent does not have it.")
+                self.notes.add(words % {"name": name[:100]})
         return list(dict.fromkeys(known))
 
     def rules(self, agent: Entry, own: Entry, held: list[str]) -> list[Rule]:
@@ -224,14 +236,16 @@ class Toolset:
             if kind not in rules.TYPES:
                 unknown.setdefault(kind, []).append(name)
             elif why := rules.problem([rule], held):
-                self.notes.add(f"A rule '{kind}' for '{name[:100]}' was not imported: {why}")
+                words = gettext("A rule '%(kind)s' for '%(tool)s' was not imported: %(reason)s")
+                self.notes.add(words % {"kind": kind, "tool": name[:100], "reason": why})
             else:
                 kept.append(rule)
         for kind, names in unknown.items():
-            self.notes.add(
-                f"Rules of the kind '{kind[:100]}' do not exist here and were not imported;"
-                f" they were for {listed(names)}."
+            words = gettext(
+                "Rules of the kind '%(kind)s' do not exist here and were not imported; they were"
+                " for %(tools)s."
             )
+            self.notes.add(words % {"kind": kind[:100], "tools": listed(names)})
         waived = {self.called.get(name, name) for name in own.texts("no_approval")}
         kept += [{"tool_name": name, "type": "no_approval"} for name in held if name in waived]
         return kept + [
@@ -259,9 +273,8 @@ class Toolset:
             if default := each.text("default_child"):
                 rule["default_child"] = default
         if each.has("child_arg_nodes") or each.has("args"):
-            self.notes.add(
-                f"The arguments in a rule '{kind}' for '{name[:100]}' were not imported."
-            )
+            words = gettext("The arguments in a rule '%(kind)s' for '%(tool)s' were not imported.")
+            self.notes.add(words % {"kind": kind, "tool": name[:100]})
         return rules.mapped([rule], self.called)[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from agents.memory.context import BYTES_PER_TOKEN
 from agents.models import Agent, Compaction, Conversation, Image, Message, Run, Step
@@ -16,6 +17,7 @@ from agents.models.image import with_marks
 from agents.models.model_settings import problem
 from agents.models.step import checked_feedback
 from agents.text.excerpts import first_words
+from agents.text.numbers import whole
 
 from .conversation import History, Line
 from .entries import COMPACTION, CONVERSATION, RUN, STEP
@@ -167,10 +169,8 @@ def summarised(made: Transcript, found: History, notes: Notes) -> Compaction:
     first = found.lines[found.context_from - 1 : found.context_from]
     place = first[0].run if first and first[0].run is not None else len(made.runs) - 1
     if len(found.summary) > LONGEST_SUMMARY:
-        notes.add(
-            f"The summary had {len(found.summary):,} characters; the first {LONGEST_SUMMARY:,}"
-            " were imported."
-        )
+        words = gettext("The summary had %(count)s characters; the first %(most)s were imported.")
+        notes.add(words % {"count": whole(len(found.summary)), "most": whole(LONGEST_SUMMARY)})
     size = [len(line.content.encode()) for line in found.lines]
     return Compaction(
         run=made.runs[place],
@@ -212,11 +212,14 @@ def restored(found: History, own: Entry) -> Transcript:
 def check(line: Line, made: Transcript) -> None:
     """AgentFileError where a message names a run or step that is not there, or no step of it."""
     if line.run is not None and line.run >= len(made.runs):
-        raise AgentFileError(f"'{line.id}' is of run {line.run:,}; there are {len(made.runs):,}.")
+        words = gettext("'%(message)s' is of run %(run)s; there are %(count)s.")
+        names = {"message": line.id, "run": whole(line.run), "count": whole(len(made.runs))}
+        raise AgentFileError(words % names)
     if line.step is not None and (
         line.step >= len(made.steps) or made.run_of[line.step] != line.run
     ):
-        raise AgentFileError(f"'{line.id}' is of step {line.step:,}, which its run does not have.")
+        words = gettext("'%(message)s' is of step %(step)s, which its run does not have.")
+        raise AgentFileError(words % {"message": line.id, "step": whole(line.step)})
 
 
 def conversation_of(each: Entry) -> Conversation:
@@ -232,6 +235,11 @@ def conversation_of(each: Entry) -> Conversation:
     return conversation
 
 
+def out_of_range(place: int, count: int) -> str:
+    words = gettext("is %(place)s; there are %(count)s, counted from 0")
+    return words % {"place": place, "count": whole(count)}
+
+
 def run_of(each: Entry, conversations: list[Conversation]) -> Run:
     ended = each.get("status", str) in ENDED
     end = {} if ended else {"status": Run.Status.STOPPED, "reason": Run.Reason.CANCELLED}
@@ -239,8 +247,7 @@ def run_of(each: Entry, conversations: list[Conversation]) -> Run:
     run.role = each.choice("role", Message.Role.values)
     place = each.get("conversation", int, 0)
     if not 0 <= place < len(conversations):
-        there = f"there are {len(conversations):,}, counted from 0"
-        raise each.wrong("conversation", f"is {place}; {there}")
+        raise each.wrong("conversation", out_of_range(place, len(conversations)))
     run.conversation = conversations[place]
     run.created_at = run.created_at or timezone.now()
     run.started_at = run.started_at or run.created_at
@@ -271,7 +278,7 @@ def feedback_of(each: Entry) -> dict[str, Any]:
 def compaction_of(each: Entry, runs: list[Run]) -> Compaction:
     run = each.get("run", int)
     if not 0 <= run < len(runs):
-        raise each.wrong("run", f"is {run}; there are {len(runs):,}, counted from 0")
+        raise each.wrong("run", out_of_range(run, len(runs)))
     each.text("summary", LONGEST_SUMMARY)  # the column itself holds more
     compaction = Compaction(run=runs[run], **each.fields(Compaction, *COMPACTION))
     compaction.created_at = compaction.created_at or timezone.now()

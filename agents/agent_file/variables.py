@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from agents.models.secrets import MOST, encrypted, problem
 
 from .reading import AgentFileError, Entry, Notes, listed
@@ -47,19 +49,22 @@ class Variables:
         missing = [each for each in named if each not in [*known, *wrong]]
         over = [*known, *missing][MOST:]
         if lost := list(dict.fromkeys(wrong + over)):
-            self.notes.add(
-                f"Environment variables of '{name}' were not imported, as a secret cannot have such"
-                f" a name or value, or there are more than {MOST}: {listed(lost)}."
+            words = gettext(
+                "Environment variables of '%(agent)s' were not imported, as a secret cannot have"
+                " such a name or value, or there are more than %(most)s: %(names)s."
             )
+            self.notes.add(words % {"agent": name, "most": MOST, "names": listed(lost)})
         stored = {each: value for each, value in known.items() if each not in lost}
         if told := [each for each in stored if named.get(each) == stored[each]]:
-            self.notes.add(
-                "The file holds values of environment variables, which are secrets of"
-                f" '{name}' now: {listed(told)}. Whoever has the file can read them."
+            words = gettext(
+                "The file holds values of environment variables, which are secrets of '%(agent)s'"
+                " now: %(names)s. Whoever has the file can read them."
             )
+            self.notes.add(words % {"agent": name, "names": listed(told)})
         if missing := [each for each in missing if each not in over]:
-            self.notes.add(
+            words = gettext(
                 "The file has no values of environment variables. Enter them in the secrets of"
-                f" '{name}', for its custom tools: {listed(missing, most=MOST)}."
+                " '%(agent)s', for its custom tools: %(names)s."
             )
+            self.notes.add(words % {"agent": name, "names": listed(missing, most=MOST)})
         return encrypted(stored), missing

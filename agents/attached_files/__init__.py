@@ -1,0 +1,1 @@
+"""Files attached to messages: taken, read in a process of their own, stored as passages."""

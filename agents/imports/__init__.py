@@ -1,0 +1,1 @@
+"""Imports: conversations that were exported from ChatGPT and Claude."""
