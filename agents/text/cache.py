@@ -1,4 +1,5 @@
-"""Results kept by the text they were made of: what is drawn of a text never changes."""
+"""Results kept by the text they were made of: what is drawn of a text never changes, or, where it
+has words of ours, never changes in a language."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from cachetools import LRUCache
+from django.utils.translation import get_language
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -31,19 +33,26 @@ class CachedByText(Protocol[P, R_co]):
     def keep(self, result: Any, *args: P.args, **kwargs: P.kwargs) -> None: ...
 
 
-def cached_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], CachedByText[P, R]]:
+def cached_by_text(
+    size: Callable[[Any], int], *, has_words: bool = False
+) -> Callable[[Callable[P, R]], CachedByText[P, R]]:
     """A function of texts, and of small values, whose results are kept.
 
-    `size` is how many characters a result takes. The texts themselves are not kept. Whoever has the
-    result by other means hands it over: `function.keep(result, *texts)`.
+    `size` is how many characters a result takes; with `has_words` one is kept for each language.
+    The texts themselves are not kept. Whoever has the result by other means hands it over:
+    `function.keep(result, *texts)`.
     """
 
     def wrap(function: Callable[P, R]) -> CachedByText[P, R]:
         name = (function.__module__, function.__qualname__)
 
+        def key_of(args: tuple[object, ...]) -> tuple[object, ...]:
+            language = get_language() if has_words else None
+            return (*name, language, *map(_digest, args))
+
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            key = (*name, *map(_digest, args))
+            key = key_of(args)
             with _lock:
                 if entry := _kept.get(key):
                     return cast(R, entry[0])
@@ -52,7 +61,7 @@ def cached_by_text(size: Callable[[Any], int]) -> Callable[[Callable[P, R]], Cac
             return result
 
         def keep(result: Any, *args: Any) -> None:
-            _keep((*name, *map(_digest, args)), result, size)
+            _keep(key_of(args), result, size)
 
         call.keep = keep  # type: ignore[attr-defined]
         return cast("CachedByText[P, R]", call)

@@ -14,9 +14,11 @@ from difflib import Match, SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
+from django.utils.translation import ngettext
 from rapidfuzz.distance import LCSseq
 
 from .cache import cached_by_text
+from .numbers import whole as whole_number
 
 WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 MOST_STEPS = 200_000  # of difflib's, some 15 ms
@@ -253,7 +255,7 @@ class Lines(NamedTuple):
         return self.added + self.removed - len(self.shown)
 
 
-@cached_by_text(lambda lines: size_of(lines.shown))
+@cached_by_text(lambda lines: size_of(lines.shown), has_words=True)
 def lines_changed(before: str, after: str) -> Lines:
     """The difference of two texts line by line, unchanged and empty lines left out."""
     head, tail = differing(before, after)
@@ -277,7 +279,13 @@ def lines_changed(before: str, after: str) -> Lines:
 def cut(line: str) -> str:
     """A line, or its beginning and how much follows."""
     more = len(line) - LONGEST_LINE
-    return line if more <= 0 else f"{line[:LONGEST_LINE]} … and {more:,} more characters"
+    return line if more <= 0 else with_rest(line[:LONGEST_LINE], more)
+
+
+def with_rest(beginning: str, more: int) -> str:
+    """The beginning of a text, and how many characters follow."""
+    rest = ngettext("… and %(count)s more character", "… and %(count)s more characters", more)
+    return f"{beginning} {rest % {'count': whole_number(more)}}"
 
 
 @cached_by_text(lambda hunks: sum(map(size_of, hunks)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.utils.translation import gettext
+
 TYPES: dict[str, type] = {"list": list, "object": dict}
 
 
@@ -18,12 +20,16 @@ def problem(kind: str, schema: dict[str, Any] | None, value: str) -> str:
     try:
         parsed = json.loads(value)
     except ValueError as error:
-        return f"it would no longer be JSON ({error})"
+        return gettext("it would no longer be JSON (%(error)s)") % {"error": error}
     except RecursionError:
-        return "it would be nested too deeply to read"
+        return gettext("it would be nested too deeply to read")
     if not isinstance(parsed, TYPES[kind]):
-        return f"it would be {in_words(parsed)}, not a JSON {kind}"
-    return misfit(schema, parsed, "the block's schema") if schema else ""
+        if kind == "list":
+            words = gettext("it would be %(type)s, not a JSON list")
+        else:
+            words = gettext("it would be %(type)s, not a JSON object")
+        return words % {"type": in_words(parsed)}
+    return misfit(schema, parsed, gettext("the block's schema")) if schema else ""
 
 
 def misfit(schema: dict[str, Any], value: Any, what: str) -> str:
@@ -48,5 +54,12 @@ def empty(kind: str) -> str:
 
 
 def in_words(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
-    return names.get(type(value), "null" if value is None else "a number")
+    if value is None:
+        return "null"
+    names = {
+        dict: gettext("an object"),
+        list: gettext("a list"),
+        str: gettext("a string"),
+        bool: gettext("true or false"),
+    }
+    return names.get(type(value)) or gettext("a number")

@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from django.utils.translation import gettext
 from jsonschema import SchemaError
 from jsonschema.exceptions import best_match
 from jsonschema.protocols import Validator
@@ -19,23 +20,28 @@ def misfit(schema: dict[str, Any], value: Any, what: str) -> str:
     try:
         error = best_match(_validator(json.dumps(schema)).iter_errors(value))
     except (Unresolvable, RecursionError) as unresolved:
-        return f"{what} cannot be applied ({unresolved})"
+        words = gettext("%(schema)s cannot be applied (%(error)s)")
+        return words % {"schema": what, "error": unresolved}
     if error is None:
         return ""
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"it would not fit {what}: {place and f'at {place}, '}{error.message[:300]}"
+    values = {"schema": what, "place": place, "error": error.message[:300]}
+    if place:
+        return gettext("it would not fit %(schema)s: at %(place)s, %(error)s") % values
+    return gettext("it would not fit %(schema)s: %(error)s") % values
 
 
 def schema_problem(schema: Any) -> str:
     """What is wrong with a schema, in a sentence; "" if nothing is."""
     if not isinstance(schema, dict):
-        return "A schema must be a JSON object."
+        return gettext("A schema must be a JSON object.")
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
-        return f"This is not a valid JSON Schema: {error.message[:300]}"
+        words = gettext("This is not a valid JSON Schema: %(error)s")
+        return words % {"error": error.message[:300]}
     except RecursionError:
-        return "The schema is nested too deeply."
+        return gettext("The schema is nested too deeply.")
     return ""
 
 
