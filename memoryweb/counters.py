@@ -1,4 +1,4 @@
-"""Counters of attempts to log in, which all processes share by Redis."""
+"""What all processes count together, by Redis: attempts to log in, and each person's requests."""
 
 from __future__ import annotations
 
@@ -7,14 +7,38 @@ import time
 from typing import Any
 
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.cache.backends.redis import RedisCache
+from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 PAUSE = 5.0  # seconds that a Redis which failed is left alone
+COUNTED_SECONDS = 120  # that a count of requests is kept
+
+_clients: dict[str, RedisCacheClient] = {}
 
 
-class SharedCounters(RedisCache):
+class PooledRedis(RedisCache):
+    """Redis, with one pool of connections a process. Django's makes one for each context of an
+    event loop, so each command of a socket would connect anew."""
+
+    def __init__(self, server: Any, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        vars(self)["_cache"] = _clients.setdefault(f"{server} {params}", self._cache)
+
+
+class RequestCounters(PooledRedis):
+    """Counters that begin by themselves."""
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        """Count, by one message to Redis; Django's asks first whether there is such a counter."""
+        name = self.make_and_validate_key(key, version=version)
+        with self._cache.get_client(name, write=True).pipeline(transaction=False) as pipeline:
+            pipeline.incr(name, delta)
+            pipeline.expire(name, COUNTED_SECONDS)
+            return int(pipeline.execute()[0])
+
+
+class SharedCounters(PooledRedis):
     """Redis; while it fails, each process counts by itself, so that people can log in and nobody
     may guess passwords without end.
     """

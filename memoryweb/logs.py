@@ -111,6 +111,7 @@ def secrets() -> list[str]:
     urls = (settings.DATABASE_URL, settings.REDIS_URL, settings.OPENAI_BASE_URL)
     passwords = [urlsplit(url).password or "" for url in urls]
     values = [settings.SECRET_KEY, settings.OPENAI_API_KEY, settings.METRICS_TOKEN]
+    values += settings.SECRET_KEY_FALLBACKS
     values += [*settings.ENDPOINT_KEYS.values(), getattr(settings, "EMAIL_HOST_PASSWORD", "")]
     values += passwords + [unquote(password) for password in passwords]
     return sorted({v for v in values if v and len(v) >= SHORTEST_SECRET}, key=len, reverse=True)

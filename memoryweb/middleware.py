@@ -10,9 +10,13 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
+from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation import gettext
 
 from agents.accounts import owner
+from agents.models.audit import asked_by
 from agents.models.limits import LimitReached, check_requests
 from agents.pages.turns import turn_of
 
@@ -23,8 +27,8 @@ POLICY = (
     " font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'; manifest-src 'self'"
 )
+PERMISSIONS = "microphone=(self), camera=(), geolocation=()"  # messages can be dictated
 API = "/v1/"  # has a door of its own, agents/api/auth.py
-ACCOUNTS_WANTED = "Set MEMORYWEB_ACCOUNTS=1, so that people log in."
 PROXY_HEADERS = {
     *("forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"),
     *("cf-connecting-ip", "fastly-client-ip", "fly-client-ip", "cdn-loop", "x-proxyuser-ip"),
@@ -42,9 +46,22 @@ class PageHeaders:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", policy_of(request))
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         response.headers.setdefault("Referrer-Policy", "same-origin")
         response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+class Languages(LocaleMiddleware):
+    """A page speaks the language that was chosen or that the browser asks for; the API, which
+    programs read, always the usual one."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(API):
+            translation.activate(settings.LANGUAGE_CODE)
+            request.LANGUAGE_CODE = settings.LANGUAGE_CODE
+        else:
+            super().process_request(request)
 
 
 def policy_of(request: HttpRequest) -> str:
@@ -73,9 +90,20 @@ class SingleUser:
             return refusal(words)
         origin = request.headers.get("Origin")
         if origin is not None and not same_origin(origin, request.get_host()):
-            return refusal("memoryweb accepts requests from its own pages only.")
+            return refusal(gettext("memoryweb accepts requests from its own pages only."))
         request.user = owner()
         return self.get_response(request)
+
+
+class Audited:
+    """What a request does is done by whoever sends it, as far as the audit is concerned."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with asked_by(request):
+            return self.get_response(request)
 
 
 class Turns:
@@ -143,16 +171,21 @@ def refusal_reason(address: str, headers: set[str], http_version: str) -> str:
     or speaks HTTP/1.0 (as nginx does if it is told nothing), which no browser and no SDK does.
     """
     if not is_loopback(address):
-        return f"memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
+        return gettext(
+            "memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1, so that people"
+            " log in."
+        )
     passed_on = sorted(h for h in headers if h in PROXY_HEADERS or h.startswith("x-forwarded-"))
     if http_version == "1.0":
         passed_on.append("HTTP/1.0")
     if not passed_on:
         return ""
-    return (
-        f"This request came through a proxy ({', '.join(passed_on)}), so anybody may have sent"
-        f" it, and memoryweb serves one person on this machine. {ACCOUNTS_WANTED}"
+    words = gettext(
+        "This request came through a proxy (%(headers)s), so anybody may have sent it, and"
+        " memoryweb serves one person on this machine. Set MEMORYWEB_ACCOUNTS=1, so that people"
+        " log in."
     )
+    return words % {"headers": ", ".join(passed_on)}
 
 
 def is_loopback(address: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from daphne import http_protocol, ws_protocol
 from daphne import server as daphne
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 from twisted.internet import defer
 from twisted.internet import reactor as installed
 from twisted.protocols.policies import TimeoutMixin
@@ -33,7 +34,7 @@ LINGER = 5.0  # seconds for a refused client to stop sending and read why
 FULL = Refusal(
     503,
     "Service Unavailable",
-    "Too much is being sent to this server at the same time. Try again in a minute.",
+    _("Too much is being sent to this server at the same time. Try again in a minute."),
 )
 
 
@@ -102,14 +103,13 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]
         self.content.close()
         self.content = BytesIO()
         self.requestHeaders.removeHeader(b"Expect")  # the client is not told to go on
-        kind, body = refusal.body(self.sent_to)
-        head = (
-            f"HTTP/1.1 {refusal.status} {refusal.reason}\r\nContent-Type: {kind}\r\n"
-            f"Content-Length: {len(body)}\r\nX-Content-Type-Options: nosniff\r\n"
-            "Cache-Control: no-store\r\nConnection: close\r\n"
-        )
-        retry = "Retry-After: 60\r\n" if refusal is FULL else ""
-        self.channel.transport.write(f"{head}{retry}\r\n".encode() + body)
+        sent = {name.lower(): value[0] for name, value in self.requestHeaders.getAllRawHeaders()}
+        headers, body = refusal.answer(self.sent_to, sent)
+        if refusal is FULL:
+            headers["Retry-After"] = "60"
+        head = f"HTTP/1.1 {refusal.status} {refusal.reason}\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.channel.transport.write(f"{head}\r\n".encode() + body)
         # closed now, what the client still sends would have its system throw the answer away
         self.timer = reactor.callLater(LINGER, self.channel.transport.abortConnection)
 

@@ -4,9 +4,10 @@ from django.contrib import admin
 from django.urls import URLResolver, include, path
 from django.urls.resolvers import RoutePattern
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 
-from agents.admin import storage
-from agents.pages import account, sign_up, tokens
+from agents.admin import dashboard, storage
+from agents.pages import account, model_keys, sign_up, tokens, usage
 
 
 class Later(URLResolver):
@@ -22,7 +23,9 @@ urlpatterns = [
     path("tokens/", tokens.index, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token_revoke"),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
+    path("admin/", admin.site.admin_view(dashboard.show), name="dashboard"),
     path("admin/storage/", admin.site.admin_view(storage.show), name="storage"),
+    path("admin/storage/agents/", admin.site.admin_view(storage.agents), name="storage_agents"),
     path("admin/", admin.site.urls),
     path(
         "accounts/first/<str:secret>/",
@@ -32,7 +35,16 @@ urlpatterns = [
     path("accounts/invited/<str:secret>/", sign_up.SignUpByLink.as_view(), name="sign_up_invited"),
     path("accounts/password/reset/", sign_up.reset_password, name="account_reset_password"),
     path("accounts/", account.index, name="account"),
+    path("accounts/activity/", account.activity, name="activity"),
+    path("accounts/usage/", usage.index, name="usage"),
+    path("accounts/model-keys/", model_keys.index, name="model_keys"),
+    path(
+        "accounts/model-keys/<int:endpoint_id>/delete/",
+        model_keys.delete,
+        name="model_key_delete",
+    ),
     path("accounts/sessions/<int:session_id>/end/", account.end_session, name="session_end"),
+    path("language/", set_language, name="set_language"),
     path("accounts/", include("allauth.urls")),
     path("", include("agents.urls")),
 ]

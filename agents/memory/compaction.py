@@ -14,8 +14,10 @@ from django.utils import timezone
 
 from agents.llm import Endpoint, ModelCall, ModelError, facts, resolve
 from agents.llm.rendering import Sent, dumps
-from agents.models import Agent, Compaction, Event, Message, Run
+from agents.llm.spending import ANSWER_TOKENS, Spending
+from agents.models import Agent, Compaction, Event, Message, Run, Usage
 from agents.text.excerpts import cut, sampled, shortened
+from agents.text.stored import stored as _
 
 from .context import Context
 
@@ -34,6 +36,17 @@ LONGEST_SAID = 4000  # characters of one message that the model is given to summ
 
 Author = Compaction.Author
 
+NO_SUMMARY = _("%(endpoint)s returned no summary.")
+BLOCK_TOO_LARGE = _(
+    "The system prompt, core memory and tools alone are about %(tokens)s tokens, and the model's"
+    " context window has %(window)s. Shorten block '%(label)s' (%(count)s characters), or choose a"
+    " model with a larger window in the agent's settings."
+)
+PROMPT_TOO_LARGE = _(
+    "The system prompt, core memory and tools alone are about %(tokens)s tokens, and the model's"
+    " context window has %(window)s. Shorten the system prompt (%(count)s characters), or choose a"
+    " model with a larger window in the agent's settings."
+)
 INSTRUCTIONS = (
     "You summarise a conversation between a person and an agent. What you are given is about to"
     " leave the agent's view, and your summary will stand for it. Keep what later answers may"
@@ -87,7 +100,7 @@ def compact(
     )
     if not gone:
         return None
-    run.announce("Summarising older messages")
+    run.announce(_("Summarising older messages"))
     first, last = gone[0].first, context.history[len(gone)].first - 1
     conversation = run.conversation
     messages = conversation.messages.filter(
@@ -97,7 +110,7 @@ def compact(
     after = context.size - context.weight(gone)
     after += len(summary.encode()) - len(context.summary.encode())
     with transaction.atomic():
-        run.renew_or_stop("Thinking")
+        run.renew_or_stop(_("Thinking"))
         compaction = Compaction.objects.create(
             conversation=conversation,
             run=run,
@@ -131,7 +144,7 @@ def summarise(
         summary = mechanical(summary, [line for chunk in older for line in chunk], longest)
     try:
         if chosen := run.agent.compaction_settings.get("model"):
-            endpoint, model = resolve(chosen)
+            endpoint, model = resolve(chosen, run.agent.owner_id)
         for chunk in chunks:
             summary = ask(run, endpoint, model, summary, chunk, context)
     except ModelError as error:
@@ -148,26 +161,28 @@ def ask(
     request = f"{earlier}The conversation:\n" + "\n".join(lines)
     words = max(min(MOST_WORDS, context.longest_summary // 8), LEAST_WORDS)
     prompt = run.agent.compaction_settings.get("prompt") or INSTRUCTIONS.format(words=words)
+    limit = max(int(ANSWER_SHARE * context.window), LEAST_ANSWER)
     body = {
         "model": model,
         "stream": True,
-        facts.dialect_of(endpoint, model).limit: max(
-            int(ANSWER_SHARE * context.window), LEAST_ANSWER
-        ),
+        facts.dialect_of(endpoint, model).limit: limit,
         "messages": [
             {"role": "system", "content": prompt},
             {"role": "user", "content": request},
         ],
     }
-    call = ModelCall(endpoint, dumps(body).encode())
-    try:
-        while call.wait(LOOK_SECONDS) is not None:
-            run.renew_or_stop()
-    finally:
-        call.close()
+    sent, kind = dumps(body).encode(), Usage.Kind.COMPACTION
+    spending = Spending.of_run(run, endpoint, model, kind)
+    with spending.reserved(context.tokens(len(sent)), min(limit, ANSWER_TOKENS)):
+        call = ModelCall(spending, sent)
+        try:
+            while call.wait(LOOK_SECONDS) is not None:
+                run.renew_or_stop()
+        finally:
+            call.close()
     summary = call.answer.content.strip()
     if not summary:
-        raise ModelError(f"{endpoint} returned no summary.")
+        raise ModelError(NO_SUMMARY % {"endpoint": endpoint})
     return shortened(summary, context.longest_summary)
 
 
@@ -235,12 +250,13 @@ def too_large(agent: Agent, context: Context) -> str:
     """Why a context cannot be sent at all, and what to shorten; "" if it can."""
     if context.tokens(context.fixed) <= context.window:
         return ""
-    sizes = {f"block '{block.label}'": len(block.value) for block in context.blocks}
-    sizes["the system prompt"] = len(agent.system_prompt)
-    largest = max(sizes, key=lambda name: sizes[name])
-    return (
-        f"The system prompt, core memory and tools alone are about"
-        f" {context.tokens(context.fixed):,} tokens, and the model's context window has"
-        f" {context.window:,}. Shorten {largest} ({sizes[largest]:,} characters), or choose a model"
-        " with a larger window in the agent's settings."
-    )
+    sizes = {block.label: len(block.value) for block in context.blocks}
+    largest = max(sizes, key=lambda label: sizes[label], default="")
+    prompt = len(agent.system_prompt)
+    is_block = sizes.get(largest, -1) >= prompt
+    return (BLOCK_TOO_LARGE if is_block else PROMPT_TOO_LARGE) % {
+        "tokens": f"{context.tokens(context.fixed):,}",
+        "window": f"{context.window:,}",
+        "label": largest,
+        "count": f"{sizes[largest] if is_block else prompt:,}",
+    }

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from agents.llm.dialects import STRICTEST, Dialect
 from agents.llm.images import filled, readable
 from agents.llm.options import options_of
@@ -133,6 +135,12 @@ class Context:
         most = min(LONGEST_SUMMARY, self.clip or LONGEST_SUMMARY)
         return min(most, int(SUMMARY_SHARE * self.window * self.bytes_per_token))
 
+    @property
+    def answer_limit(self) -> int | None:
+        """Tokens that the answer may have; None where nothing says so."""
+        limit: int | None = self.options.get(self.dialect.limit)
+        return None if limit is None else min(limit, self.window)
+
     def tokens(self, size: int | None = None) -> int:
         """So many bytes, or all, in tokens."""
         return round((self.size if size is None else size) / self.bytes_per_token)
@@ -144,6 +152,13 @@ METADATA = (
     " the newest of them below.\n"
     "{passages} passages are in archival memory.\n"
     "</memory_metadata>"
+)
+
+
+TEMPORARY = (
+    "<temporary_chat>\n"
+    "This is a temporary chat: you have no memory here, and nothing of it will be kept.\n"
+    "</temporary_chat>"
 )
 
 
@@ -200,7 +215,7 @@ def compile_context(
     demanded = bool(tools and offered.bound and dialect.tool_choice)
     context = Context(
         **({"prompt": system, "core_memory": ""} if system else memory_fields(agent, skills)),
-        metadata="" if system else metadata(METADATA, *counts),
+        metadata="" if system else metadata(METADATA_OF[agent.is_temporary], *counts),
         summary="",
         tools=dumps(tools) if tools else "",
         history=context_messages(conversation, dialect, internal, asks=asks),
@@ -218,6 +233,9 @@ def compile_context(
     return context
 
 
+METADATA_OF = {False: METADATA, True: TEMPORARY}
+
+
 def metadata(text: str, messages: int, passages: int) -> str:
     """How much there is outside the context, for the model to know what it could search."""
     return text.replace("{messages}", f"{messages:,}").replace("{passages}", f"{passages:,}")
@@ -225,16 +243,16 @@ def metadata(text: str, messages: int, passages: int) -> str:
 
 def sections(context: Context) -> list[Section]:
     """The context in the order the model reads it, for the viewer."""
-    compiled = Section("core_memory", "Core memory", context.core_memory, 0)
+    compiled = Section("core_memory", gettext_noop("Core memory"), context.core_memory, 0)
     found = [
-        Section("prompt", "System prompt", context.prompt, 0),
+        Section("prompt", gettext_noop("System prompt"), context.prompt, 0),
         compiled,
-        Section("metadata", "Metadata", context.metadata, 0),
-        Section("summary", "Summary", context.summary_message, 0),
-        Section("tools", "Tool definitions", context.tools, 0),
+        Section("metadata", gettext_noop("Metadata"), context.metadata, 0),
+        Section("summary", gettext_noop("Summary"), context.summary_message, 0),
+        Section("tools", gettext_noop("Tool definitions"), context.tools, 0),
     ]
     messages = readable("\n".join(context.parts()))
     return [
         *(each._replace(size=len(each.text.encode())) for each in found if each.text),
-        Section("messages", "Messages", messages, context.weight(context.history)),
+        Section("messages", gettext_noop("Messages"), messages, context.weight(context.history)),
     ]

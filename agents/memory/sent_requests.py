@@ -22,7 +22,7 @@ from agents.models import Conversation, RequestText, Step
 from agents.models.ledger import values_of
 from agents.text.core_memory import BlockText, compile_texts
 
-from .context import METADATA, Context, metadata
+from .context import METADATA_OF, Context, metadata
 from .context_messages import messages_between
 
 
@@ -60,7 +60,7 @@ def stored_fields(
         "prompt": context.prompt,
         "template": context.template,
         "blocks": described(context),
-        "metadata": METADATA if context.metadata else "",
+        "metadata": METADATA_OF[agent.is_temporary] if context.metadata else "",
         "summary": context.summary,
         "tools": context.tools,
     }

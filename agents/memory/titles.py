@@ -12,7 +12,8 @@ from django.conf import settings
 
 from agents.llm import ModelCall, ModelError, facts, resolve
 from agents.llm.rendering import dumps
-from agents.models import Conversation, Message, Run
+from agents.llm.spending import Spending, tokens_in
+from agents.models import Conversation, Message, Run, Usage
 from agents.models.message import spoken_text
 from agents.text.excerpts import cut, first_words
 
@@ -53,7 +54,7 @@ def is_first_answer(run: Run, conversation: Conversation) -> bool:
 
 def asked_for(run: Run) -> str:
     """The title that the model gives; ModelError where it gives none."""
-    endpoint, model = resolve(settings.TITLE_MODEL)
+    endpoint, model = resolve(settings.TITLE_MODEL, run.agent.owner_id)
     rows = run.messages.filter(role=Message.Role.ASSISTANT).order_by("number")
     answer = "\n".join(filter(None, (spoken_text(row.content, row.tool_calls) for row in rows)))
     said = f"Person: {cut(run.words, LONGEST_READ)}\nAgent: {cut(answer, LONGEST_READ)}"
@@ -66,13 +67,16 @@ def asked_for(run: Run) -> str:
             {"role": "user", "content": said},
         ],
     }
-    call = ModelCall(endpoint, dumps(body).encode())
+    sent = dumps(body).encode()
     until = time.monotonic() + SECONDS
-    try:
-        while call.wait(LOOK_SECONDS) is not None:
-            if time.monotonic() > until:
-                return ""
-    finally:
-        call.close()
+    spending = Spending.of_run(run, endpoint, model, Usage.Kind.TITLE)
+    with spending.reserved(tokens_in(len(sent)), ANSWER_TOKENS):
+        call = ModelCall(spending, sent)
+        try:
+            while call.wait(LOOK_SECONDS) is not None:
+                if time.monotonic() > until:
+                    return ""
+        finally:
+            call.close()
     title = call.answer.content.strip().strip("\"'“”").removesuffix(".")
     return first_words(title, LONGEST_TITLE)

@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from .agent_access import AgentAccess
 from .agent_options import AgentOptions
@@ -25,6 +27,7 @@ from .prepared_sql import PreparedRow, insert, insert_all, key, read, values
 from .run import Run
 from .signals import agent_purged, events_recorded
 from .step import MOST_BYTES_PER_TOKEN
+from .temporary import LastingManager, Temporary
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 HELD = "JOIN agents_attachment held ON held.block_id = agents_block.id WHERE held.agent_id = %s"
 
 
-class Agent(AgentAccess, AgentOptions, PreparedRow):
+class Agent(AgentAccess, AgentOptions, Temporary, PreparedRow):
     """An agent: a system prompt, blocks of core memory, tools, and a model that answers."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -44,41 +47,44 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
     model = models.CharField(
         max_length=200,
         blank=True,
-        help_text="A model's name, or endpoint/model. Empty means the default model.",
+        help_text=_("A model's name, or endpoint/model. Empty means the default model."),
     )
     memory_class = models.CharField(max_length=100, default="ChatMemory")
     prompt_template = models.TextField(
-        blank=True, help_text="Jinja2 template of core memory. Empty means the memory class's own."
+        blank=True,
+        help_text=_("Jinja2 template of core memory. Empty means the memory class's own."),
     )
-    tools = models.JSONField(default=list, help_text="Names of the tools the agent may call.")
+    tools = models.JSONField(default=list, help_text=_("Names of the tools the agent may call."))
     tool_rules = models.JSONField(
-        default=list, blank=True, help_text="When which tool may be called; see tools/rules.py."
+        default=list, blank=True, help_text=_("When which tool may be called; see tools/rules.py.")
     )
     reflect_every = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="The agent reviews its memory each time it has answered this many messages, for"
-        " example 5. Empty: only when asked.",
+        help_text=_(
+            "The agent reviews its memory each time it has answered this many messages, for"
+            " example 5. Empty: only when asked."
+        ),
     )
     max_steps = models.PositiveIntegerField(
         default=50,
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="A run ends after this many model calls, even if the agent is not finished.",
+        help_text=_("A run ends after this many model calls, even if the agent is not finished."),
     )
     context_window = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1000), MaxValueValidator(10_000_000)],
-        help_text="Tokens the model can read at once. Empty: what is known of the model.",
+        help_text=_("Tokens the model can read at once. Empty: what is known of the model."),
     )
     bytes_per_token = models.FloatField(
-        null=True, editable=False, help_text="As reported with the newest answer."
+        null=True, editable=False, help_text=_("As reported with the newest answer.")
     )
     description = models.TextField(blank=True, max_length=10_000)
-    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
-    agent_type = models.CharField(max_length=50, blank=True, help_text="As a script named it.")
-    embedding = models.CharField(max_length=200, blank=True, help_text="As a script named it.")
+    metadata = models.JSONField(default=dict, blank=True, help_text=_("A script's own notes."))
+    agent_type = models.CharField(max_length=50, blank=True, help_text=_("As a script named it."))
+    embedding = models.CharField(max_length=200, blank=True, help_text=_("As a script named it."))
     blocks = models.ManyToManyField(Block, through="Attachment", related_name="agents")
     last_seq = models.BigIntegerField(default=0, editable=False)
     pruned_seq = models.BigIntegerField(default=0, editable=False)  # the log begins after it
@@ -88,7 +94,7 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
     updated_at = models.DateTimeField(auto_now=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects = AgentQuerySet.as_manager()
+    objects = LastingManager.from_queryset(AgentQuerySet)()
 
     # Each field is a setting or a record. Forks, agent files, forms, the admin and the API go by
     # these lists.
@@ -102,6 +108,7 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
     RECORDS = (
         *("id", "owner", "last_seq", "pruned_seq", "message_count", "passage_count"),
         *("secrets", "created_at", "updated_at", "deleted_at", "is_shared"),
+        *("temporary_of", "temporary_for", "seen_at"),
     )
 
     class Meta:
@@ -131,17 +138,21 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
             draft.owner = owner
             insert(draft)
             agent.hold(draft)
+        agent.audit_secrets({}, agent.secrets)
         agent.record(Event.of(Event.Kind.AGENT_CHANGED))
         return agent
 
     # -- the log -----------------------------------------------------------------------------
 
-    def record(self, *events: Event, messages: int = 0) -> int:
+    def record(self, *events: Event, messages: int = 0, taken: int = 0) -> int:
         """Append to the agent's log; inside the transaction of the change they report.
 
-        Takes the numbers of new messages at the same time, and returns the last of them.
+        Takes the numbers of new messages at the same time, and returns the last of them. `taken`
+        says how many numbers of the log `advance` took before in this transaction.
         """
-        last, number = advance(self, len(events), messages)
+        last, number = self.last_seq, self.message_count
+        if messages or len(events) != taken or not taken:
+            last, number = advance(self, len(events) - taken, messages)
         for seq, event in enumerate(events, last - len(events) + 1):
             event.agent, event.seq = self, seq
         if events:
@@ -162,7 +173,8 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
 
     def locked(self) -> Agent:
         """This agent's row, held until commit, as it is now."""
-        return Agent.objects.select_for_update().get(pk=self.pk)
+        found: Agent = Agent.every.select_for_update().get(pk=self.pk)
+        return found
 
     # -- settings ----------------------------------------------------------------------------
 
@@ -171,6 +183,8 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
         """Change name, system prompt, model and the like, and record it, if there are changes."""
         if not changes:
             return
+        if "secrets" in changes:
+            self.audit_secrets(self.secrets, changes["secrets"])
         for field, value in changes.items():
             setattr(self, field, value)
         self.save(update_fields=[*changes, "updated_at"])
@@ -181,6 +195,8 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
         """Delete the agent so that it can be brought back for 30 days."""
         for run in self.runs.filter(status__in=Run.ACTIVE):
             run.stop()
+        for chat in Agent.every.filter(temporary_of=self, deleted_at=None):
+            chat.close_temporary()
         self.configure(deleted_at=timezone.now())
         self._redraw_sharers()
 
@@ -249,10 +265,14 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
             return
         if not Block.objects.usable_by(self.owner).filter(pk=block.pk).exists():
             raise MemoryRefusal(
-                f"The block '{block.label}' is not shared with the owner of this agent any more."
+                gettext(
+                    "The block '%(label)s' is not shared with the owner of this agent any more."
+                )
+                % {"label": block.label}
             )
         if self.attachments.filter(label=block.label).exists():
-            raise ValidationError({"label": f"This agent already has a block '{block.label}'."})
+            words = gettext("This agent already has a block '%(label)s'.")
+            raise ValidationError({"label": words % {"label": block.label}})
         self.hold(block)
         block.redraw_holders()
 
@@ -287,10 +307,6 @@ class Agent(AgentAccess, AgentOptions, PreparedRow):
     def first_conversation(self) -> Conversation:
         """The one that is meant where only the agent is named."""
         return Conversation.first_of(self)
-
-    def listed_conversations(self) -> tuple[list[Conversation], bool]:
-        """The newest, for the list of agents, and whether there are more."""
-        return self.conversations.listed().with_activity().newest()
 
     def send(self, *said: Any, **options: Any) -> Run:
         """Accept a message in the first conversation; see `Queue.send`."""

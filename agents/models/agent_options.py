@@ -8,6 +8,8 @@ from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from .model_settings import check_model_settings
 from .secrets import WithSecrets
@@ -16,22 +18,29 @@ from .secrets import WithSecrets
 def check_zone(name: str) -> None:
     """ValidationError where there is no such time zone."""
     if name not in zones():
-        raise ValidationError(f"There is no time zone '{name[:50]}'; one is 'Europe/Riga'.")
+        words = gettext("There is no time zone '%(name)s'; one is 'Europe/Riga'.")
+        raise ValidationError(words % {"name": name[:50]})
 
 
 def check_compaction_settings(settings: Any) -> None:
     """ValidationError, in a sentence, where a setting is unknown or cannot have its value."""
     if not isinstance(settings, dict):
-        raise ValidationError("Compaction settings must be a JSON object.")
+        raise ValidationError(gettext("Compaction settings must be a JSON object."))
     for name, value in settings.items():
         least, most = COMPACTION_BOUNDS.get(name, (0, 0))
         kind = COMPACTION.get(name)
         fits = kind and type(value) in kind and (not most or least <= value <= most)
         if not fits or (isinstance(value, str) and len(value) > LONGEST_PROMPT):
-            bounds = f"; it can be {least:,} to {most:,}" if most else ""
-            raise ValidationError(f"The compaction setting {name[:50]} cannot be so{bounds}.")
+            words = gettext("The compaction setting %(name)s cannot be so.")
+            if most:
+                words = gettext(
+                    "The compaction setting %(name)s cannot be so; it can be %(least)s to %(most)s."
+                )
+            bounds = {"least": f"{least:,}", "most": f"{most:,}"}
+            raise ValidationError(words % {"name": name[:50], **bounds})
     if settings.get("mode", "all") not in MODES:
-        raise ValidationError(f"The mode of compaction must be one of: {', '.join(MODES)}.")
+        words = gettext("The mode of compaction must be one of: %(modes)s.")
+        raise ValidationError(words % {"modes": ", ".join(MODES)})
 
 
 COMPACTION: dict[str, tuple[type, ...]] = {
@@ -59,29 +68,29 @@ class AgentOptions(WithSecrets):
         default=dict,
         blank=True,
         validators=[check_model_settings],
-        help_text="How the model is asked. What is left empty is the endpoint's own.",
+        help_text=_("How the model is asked. What is left empty is the endpoint's own."),
     )
     compaction_settings = models.JSONField(
         default=dict,
         blank=True,
         validators=[check_compaction_settings],
-        help_text="How old messages are summarised, as a script chose it.",
+        help_text=_("How old messages are summarised, as a script chose it."),
     )
     timezone = models.CharField(
-        "time zone",
+        _("time zone"),
         max_length=64,
         default="UTC",
         validators=[check_zone],
-        help_text="In which its searches read and show dates, such as Europe/Riga.",
+        help_text=_("In which its searches read and show dates, such as Europe/Riga."),
     )
     message_buffer_autoclear = models.BooleanField(
-        "forgets each message",
+        _("forgets each message"),
         default=False,
-        help_text="Once a message is answered it leaves the context; it can still be searched.",
+        help_text=_("Once a message is answered it leaves the context; it can still be searched."),
     )
 
     hidden = models.BooleanField(
-        default=False, help_text="Not shown in lists of agents; see Deleted agents."
+        default=False, help_text=_("Not shown in lists of agents; see Deleted agents.")
     )
 
     class Meta:

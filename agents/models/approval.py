@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from .event import Event
 from .message import storable
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from .step import Step
 
+WAITS_FOR_PERSON = gettext_noop("Waiting for your approval")
+WAITS_FOR_SCRIPT = gettext_noop("Waiting for a script’s return")
 LONGEST_RETURN = 50_000  # characters of what a script returns for a call
 
 
@@ -80,16 +84,16 @@ class Approval(models.Model):
     """
 
     class Kind(models.TextChoices):
-        PERSON = "person", "a person approves it"
-        CLIENT = "client", "a script runs it"
+        PERSON = "person", _("a person approves it")
+        CLIENT = "client", _("a script runs it")
 
     class Status(models.TextChoices):
-        PENDING = "pending", "waits"
-        APPROVED = "approved", "approved"
-        REFUSED = "refused", "refused"
-        RETURNED = "returned", "return given"
-        EXPIRED = "expired", "not answered in time"
-        STOPPED = "stopped", "not answered before the agent was stopped"
+        PENDING = "pending", _("waits")
+        APPROVED = "approved", _("approved")
+        REFUSED = "refused", _("refused")
+        RETURNED = "returned", _("return given")
+        EXPIRED = "expired", _("not answered in time")
+        STOPPED = "stopped", _("not answered before the agent was stopped")
 
     step = models.ForeignKey("Step", models.CASCADE, related_name="approvals")
     tool_call_id = models.CharField(max_length=200)
@@ -97,10 +101,10 @@ class Approval(models.Model):
     why = models.CharField(max_length=300)
     changes = models.JSONField(default=list)
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
-    arguments = models.TextField(blank=True, help_text="As a person changed them, JSON.")
-    reason = models.TextField(blank=True, help_text="Why it was refused, for the agent.")
+    arguments = models.TextField(blank=True, help_text=_("As a person changed them, JSON."))
+    reason = models.TextField(blank=True, help_text=_("Why it was refused, for the agent."))
     returned = models.JSONField(
-        null=True, blank=True, help_text="What a script gave back in place of the tool."
+        null=True, blank=True, help_text=_("What a script gave back in place of the tool.")
     )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -162,12 +166,19 @@ class Approval(models.Model):
             question.expires_at = now + timedelta(hours=settings.APPROVAL_HOURS)
             question.save(force_insert=True)
         cls.wait_for(questions, run, step)
+        cls._redraw_blocks(run, questions)
+
+    @staticmethod
+    def _redraw_blocks(run: Run, questions: Iterable[Approval]) -> None:
+        """Have the panels of all the agent's conversations show what waits for an approval now."""
+        if any(question.changes for question in questions):
+            run.agent.record(Event.of(Event.Kind.MEMORY_CHANGED))
 
     @classmethod
     def wait_for(cls, questions: Sequence[Approval], run: Run, step: Step) -> None:
         """Let the run wait for these, where it is held."""
         approves = any(question.kind == cls.Kind.PERSON for question in questions)
-        activity = "Waiting for your approval" if approves else "Waiting for a script’s return"
+        activity = WAITS_FOR_PERSON if approves else WAITS_FOR_SCRIPT
         run.pause(activity, after=[step.changed()])
 
     def decide(
@@ -192,13 +203,16 @@ class Approval(models.Model):
         decided = sum(each._decide(decision, by, now) for each, decision in decisions)
         if decided:
             run.record(Event.of(Event.Kind.STEP_CHANGED, step=decisions[0][0].step))
+            cls._redraw_blocks(run, [each for each, _ in decisions])
             if not cls.objects.pending().filter(step=step_id).exists():
                 run.resume()
         return decided
 
     def _decide(self, decision: Decision, by: User | None, now: datetime) -> int:
         if self.kind == self.Kind.CLIENT and decision.status == self.Status.APPROVED:
-            raise ValidationError("A script runs this tool: give what it returned, or refuse it.")
+            raise ValidationError(
+                gettext("A script runs this tool: give what it returned, or refuse it.")
+            )
         changed = decision.arguments.strip()
         decided = {
             "status": decision.status,
@@ -218,6 +232,7 @@ class Approval(models.Model):
         """Ask no more: the run was stopped. Where the run is held (`renew`)."""
         self.status, self.decided_at = self.Status.STOPPED, timezone.now()
         self.save(update_fields=["status", "decided_at"])
+        self._redraw_blocks(self.step.run, [self])
 
 
 def checked_arguments(text: str) -> str:
@@ -225,7 +240,8 @@ def checked_arguments(text: str) -> str:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValidationError(f"The arguments are not JSON ({error}).") from None
+        words = gettext("The arguments are not JSON (%(error)s).")
+        raise ValidationError(words % {"error": error}) from None
     if not isinstance(given, dict):
-        raise ValidationError("The arguments are not a JSON object of names and values.")
+        raise ValidationError(gettext("The arguments are not a JSON object of names and values."))
     return storable(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -12,8 +12,16 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models, transaction
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from .block_checks import check_person, check_value, clean_block
+from .block_checks import (
+    check_agent_may_write,
+    check_earlier,
+    check_person,
+    check_value,
+    clean_block,
+)
 from .block_edit import BlockEdit
 from .block_queryset import BlockQuerySet
 from .block_text import inserted, replaced, replaced_once
@@ -36,9 +44,9 @@ class Block(models.Model):
     """
 
     class Kind(models.TextChoices):
-        TEXT = "text", "text"
-        LIST = "list", "JSON list"
-        OBJECT = "object", "JSON object"
+        TEXT = "text", _("text")
+        LIST = "list", _("JSON list")
+        OBJECT = "object", _("JSON object")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks")
@@ -46,7 +54,8 @@ class Block(models.Model):
         max_length=50,
         validators=[
             RegexValidator(
-                LABEL, "A label is made of letters, digits, '_', '-', '.', '/' and single spaces."
+                LABEL,
+                _("A label is made of letters, digits, '_', '-', '.', '/' and single spaces."),
             )
         ],
     )
@@ -56,24 +65,24 @@ class Block(models.Model):
         default=DEFAULT_LIMIT, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
     )
     read_only = models.BooleanField(
-        default=False, help_text="The agent may read the block, and only people may change it."
+        default=False, help_text=_("The agent may read the block, and only people may change it.")
     )
     ask_before_write = models.BooleanField(
-        default=False, help_text="The agent's changes wait until a person approves them."
+        default=False, help_text=_("The agent's changes wait until a person approves them.")
     )
     kind = models.CharField(
         max_length=10,
         choices=Kind,
         default=Kind.TEXT,
-        help_text="A list or object is JSON, and no change may break it.",
+        help_text=_("A list or object is JSON, and no change may break it."),
     )
     schema = models.JSONField(
-        null=True, blank=True, help_text="A JSON Schema that a list or object must match."
+        null=True, blank=True, help_text=_("A JSON Schema that a list or object must match.")
     )
     version = models.PositiveIntegerField(default=0, editable=False)
-    name = models.CharField(max_length=200, blank=True, help_text="As a script named it.")
+    name = models.CharField(max_length=200, blank=True, help_text=_("As a script named it."))
     tags = models.JSONField(default=list, blank=True)
-    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
+    metadata = models.JSONField(default=dict, blank=True, help_text=_("A script's own notes."))
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -86,7 +95,13 @@ class Block(models.Model):
     SETTINGS = (*IN_FORMS, *BY_SCRIPTS)
     RECORDS = ("id", "owner", "value", "version", "created_at", "updated_at")
 
-    newest_edit: BlockEdit | None = None  # both are set where blocks are read to be shown
+    # set where blocks are read to be shown; see `agents/ledger/recent.py`
+    newest_edit: BlockEdit | None = None
+    marked_since = 0  # the version since which changes are marked
+    marked_from: str | None = None  # its value
+    to_undo: int | None = None
+    to_redo: int | None = None
+    pending: Sequence[Any] = ()  # see `agents/live/pending_changes.py`
     sharing: Sharing | None = None
 
     class Meta:
@@ -136,12 +151,7 @@ class Block(models.Model):
 
         def change(_: str) -> str:
             value = self.value_at(version)
-            if len(value) > self.limit:
-                raise MemoryRefusal(
-                    f"Version {version} of block '{self.label}' has {len(value):,} characters and"
-                    f" the limit is now {self.limit:,}; raise the limit in the block's settings,"
-                    " or copy from it what you need."
-                )
+            check_earlier(self, version, value)
             return value
 
         return self._write(change, by=by, restores=version)
@@ -155,7 +165,8 @@ class Block(models.Model):
         if edit := self.edits.filter(version=version + 1).first():
             return edit.before
         raise MemoryRefusal(
-            f"Block '{self.label}' has no version {version}; it is at version {self.version}."
+            gettext("Block '%(label)s' has no version %(version)s; it is at version %(newest)s.")
+            % {"label": self.label, "version": version, "newest": self.version}
         )
 
     def only_at(self, version: int, *, by: Editor) -> None:
@@ -167,8 +178,11 @@ class Block(models.Model):
         self.check_allowed(by)
         if self.version != version:
             raise VersionConflict(
-                f"Block '{self.label}' was changed meanwhile: it is at version {self.version}, and"
-                f" the change was made to version {version}."
+                gettext(
+                    "Block '%(label)s' was changed meanwhile: it is at version %(newest)s, and the"
+                    " change was made to version %(version)s."
+                )
+                % {"label": self.label, "version": version, "newest": self.version}
             )
 
     @transaction.atomic
@@ -260,11 +274,8 @@ class Block(models.Model):
 
     def check_allowed(self, by: Editor, *, settings: bool = False) -> None:
         """MemoryRefusal where this editor may not write, or not change the settings."""
-        if self.read_only and by.kind == Editor.AGENT:
-            raise MemoryRefusal(
-                f"Block '{self.label}' is read-only; tell the person what should change,"
-                " or write it to another block."
-            )
+        if by.kind == Editor.AGENT:
+            check_agent_may_write(self)
         check_person(self, by.owner_id, settings=settings)
 
     def redraw_holders(self) -> None:
@@ -282,5 +293,5 @@ class Block(models.Model):
         """Read the row anew and hold it until commit."""
         row = find(Block, self.pk, lock=True)
         if row is None:
-            raise RowDeleted(f"The block '{self.label}' was deleted.")
+            raise RowDeleted(gettext("The block '%(label)s' was deleted.") % {"label": self.label})
         self.__dict__.update(row.__dict__)

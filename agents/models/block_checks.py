@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from agents.text import json_blocks
+from agents.text.numbers import whole
 
 from .editing import MemoryRefusal, as_sentence
 from .message import NO_TEXT
@@ -21,12 +23,37 @@ def check_value(block: Block, value: str) -> None:
     if len(value) > block.limit:
         raise MemoryRefusal(over_limit(block, value))
     if bad := NO_TEXT.search(value):
-        raise MemoryRefusal(f"A block cannot hold the character {bad[0]!a}; leave it out.")
+        words = gettext("A block cannot hold the character %(character)s; leave it out.")
+        raise MemoryRefusal(words % {"character": ascii(bad[0])})
     if reason := json_blocks.problem(block.kind, block.schema, value):
         raise MemoryRefusal(
-            f"Block '{block.label}' holds a JSON {block.kind} and was left as it is: {reason}."
-            " Write its whole new value instead."
+            gettext(
+                "Block '%(label)s' holds a JSON %(kind)s and was left as it is: %(reason)s."
+                " Write its whole new value instead."
+            )
+            % {"label": block.label, "kind": block.kind, "reason": reason}
         )
+
+
+def check_earlier(block: Block, version: int, value: str) -> None:
+    """MemoryRefusal where the value of an earlier version is too long by now."""
+    if len(value) > block.limit:
+        words = gettext(
+            "Version %(version)s of block '%(label)s' has %(count)s characters and the limit is now"
+            " %(limit)s; raise the limit in the block's settings, or copy from it what you need."
+        )
+        counts = {"count": whole(len(value)), "limit": whole(block.limit)}
+        raise MemoryRefusal(words % {"version": version, "label": block.label, **counts})
+
+
+def check_agent_may_write(block: Block) -> None:
+    """MemoryRefusal where only people may."""
+    if block.read_only:
+        words = gettext(
+            "Block '%(label)s' is read-only; tell the person what should change, or write it to"
+            " another block."
+        )
+        raise MemoryRefusal(words % {"label": block.label})
 
 
 def clean_block(block: Block) -> None:
@@ -37,28 +64,32 @@ def clean_block(block: Block) -> None:
     if len(block.value) > block.limit:
         raise ValidationError({"value": as_sentence(over_limit(block, block.value))})
     if bad := NO_TEXT.search(block.value):
-        raise ValidationError({"value": f"A block cannot hold the character {bad[0]!a}."})
+        words = gettext("A block cannot hold the character %(character)s.")
+        raise ValidationError({"value": words % {"character": ascii(bad[0])}})
     if block.kind == block.Kind.TEXT:
         block.schema = None
     elif block.schema is not None and (bad_schema := json_blocks.schema_problem(block.schema)):
         raise ValidationError({"schema": bad_schema})
     block.value = block.value or json_blocks.empty(block.kind)
     if reason := json_blocks.problem(block.kind, block.schema, block.value):
-        raise ValidationError({"value": as_sentence(f"the value cannot stay: {reason}")})
+        words = gettext("the value cannot stay: %(reason)s") % {"reason": reason}
+        raise ValidationError({"value": as_sentence(words)})
     held = () if block._state.adding else block.attachment_set.exclude(label=block.label)
     for attachment in held:
         if attachment.agent.attachments.filter(label=block.label).exists():
-            raise ValidationError(
-                {"label": f"'{attachment.agent}' already has a block '{block.label}'."}
-            )
+            words = gettext("'%(agent)s' already has a block '%(label)s'.")
+            names = {"agent": attachment.agent, "label": block.label}
+            raise ValidationError({"label": words % names})
 
 
 def over_limit(block: Block, value: str) -> str:
     over = len(value) - block.limit
-    return (
-        f"block '{block.label}' would be {len(value):,} of {block.limit:,} characters;"
-        f" shorten it by {over:,} or move something to another block"
+    words = gettext(
+        "block '%(label)s' would be %(count)s of %(limit)s characters; shorten it by %(over)s or"
+        " move something to another block"
     )
+    counts = {"count": whole(len(value)), "limit": whole(block.limit), "over": whole(over)}
+    return words % {"label": block.label, **counts}
 
 
 def check_person(block: Block, user_id: int | None, *, settings: bool) -> None:
@@ -68,11 +99,15 @@ def check_person(block: Block, user_id: int | None, *, settings: bool) -> None:
         return
     owner = block.owner.get_username()
     if settings and not may_be_configured_by(block, user_id):
-        raise MemoryRefusal(f"Only {owner} can change the settings of block '{block.label}'.")
+        words = gettext("Only %(owner)s can change the settings of block '%(label)s'.")
+        raise MemoryRefusal(words % {"owner": owner, "label": block.label})
     if not settings and not may_be_written_by(block, user_id):
         raise MemoryRefusal(
-            f"Block '{block.label}' is {owner}'s and was shared to be read only; ask them to change"
-            " it, or write to another block."
+            gettext(
+                "Block '%(label)s' is %(owner)s's and was shared to be read only; ask them to"
+                " change it, or write to another block."
+            )
+            % {"label": block.label, "owner": owner}
         )
 
 

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.text.diff import Piece, hunks_changed, words_changed
 from agents.text.merge import without
@@ -42,12 +44,12 @@ class BlockEdit(models.Model):
     block = models.ForeignKey("Block", models.CASCADE, related_name="edits", db_index=False)
     version = models.PositiveIntegerField()
     first_value = models.TextField(  # noqa: DJ001  (None: no first value; "": an empty one)
-        null=True, blank=True, help_text="The value before, if no earlier edit holds it."
+        null=True, blank=True, help_text=_("The value before, if no earlier edit holds it.")
     )
     after = models.TextField(blank=True)
     undoes = models.ForeignKey("self", models.SET_NULL, null=True, blank=True)
     restores = models.PositiveIntegerField(
-        null=True, blank=True, help_text="The version whose value this edit brought back."
+        null=True, blank=True, help_text=_("The version whose value this edit brought back.")
     )
     editor_kind = models.CharField(max_length=10)
     editor_name = models.CharField(max_length=150)
@@ -76,7 +78,8 @@ class BlockEdit(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.block.label} version {self.version}"
+        words = gettext("%(label)s version %(version)s")
+        return words % {"label": self.block.label, "version": self.version}
 
     @cached_property
     def before(self) -> str:
@@ -108,9 +111,12 @@ class BlockEdit(models.Model):
         left = without(self.before, self.after, value)
         if left is None:
             raise MemoryRefusal(
-                f"Version {self.version} of block '{self.block.label}' cannot be undone by itself:"
-                " the same lines were changed again since. Undo the later edits first,"
-                " or edit the block."
+                gettext(
+                    "Version %(version)s of block '%(label)s' cannot be undone by itself: the same"
+                    " lines were changed again since. Undo the later edits first, or edit the"
+                    " block."
+                )
+                % {"version": self.version, "label": self.block.label}
             )
         return left
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import models, transaction
 from django.db.models import Q
+from django.utils.translation import gettext, ngettext
 
 from .agent_queryset import UNFINISHED
 from .editing import Editor, MemoryRefusal
@@ -87,8 +88,14 @@ class BlockQuerySet(models.QuerySet["Block"]):
         count = agent.attachments.count()
         if count >= MOST_BLOCKS:
             raise MemoryRefusal(
-                f"There are {count} blocks in core memory, and no more can be made here; write to"
-                " one of them, or delete one."
+                ngettext(
+                    "There is %(count)s block in core memory, and no more can be made here; write"
+                    " to it, or delete it.",
+                    "There are %(count)s blocks in core memory, and no more can be made here; write"
+                    " to one of them, or delete one.",
+                    count,
+                )
+                % {"count": count}
             )
         block = self.model(
             owner=agent.owner, label=label, description=description, limit=LIMIT_OF_NEW
@@ -122,7 +129,10 @@ class BlockQuerySet(models.QuerySet["Block"]):
             holders = block.holders()
             if any(by.owner_id not in (None, agent.owner_id) for agent in holders):
                 raise MemoryRefusal(
-                    f"Somebody else's agent holds the block '{block.label}'; stop sharing it first."
+                    gettext(
+                        "Somebody else's agent holds the block '%(label)s'; stop sharing it first."
+                    )
+                    % {"label": block.label}
                 )
             block.delete()
             for agent in holders:

@@ -8,9 +8,11 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from .event import Event
-from .message import Message, storable
+from .message import Message, over_most, storable
 from .prepared_sql import key, read
 
 if TYPE_CHECKING:
@@ -26,9 +28,9 @@ class Compaction(models.Model):
     """
 
     class Author(models.TextChoices):
-        MODEL = "model", "the model"
-        MECHANICAL = "mechanical", "excerpts, because the model could not be asked"
-        PERSON = "person", "a person"
+        MODEL = "model", _("the model")
+        MECHANICAL = "mechanical", _("excerpts, because the model could not be asked")
+        PERSON = "person", _("a person")
 
     conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="compactions")
     run = models.ForeignKey("Run", models.CASCADE, related_name="compactions")
@@ -38,7 +40,7 @@ class Compaction(models.Model):
     tokens_after = models.PositiveIntegerField()
     summary = models.TextField(blank=True)
     written_by = models.CharField(max_length=10, choices=Author)
-    error = models.TextField(blank=True, help_text="Why the model could not be asked.")
+    error = models.TextField(blank=True, help_text=_("Why the model could not be asked."))
     tried_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -46,7 +48,8 @@ class Compaction(models.Model):
         ordering = ["pk"]
 
     def __str__(self) -> str:
-        return f"Messages {self.first} to {self.last}"
+        words = gettext("Messages %(first)s to %(last)s")
+        return words % {"first": self.first, "last": self.last}
 
     @property
     def agent_id(self) -> UUID:
@@ -85,8 +88,14 @@ class Compaction(models.Model):
         summary = storable(summary).strip()
         if len(summary) > LONGEST_SUMMARY:
             raise ValidationError(
-                f"The summary has {len(summary):,} characters; at most {LONGEST_SUMMARY:,} are"
-                f" allowed. Shorten it by {len(summary) - LONGEST_SUMMARY:,}."
+                ngettext(
+                    "The summary has %(count)s character; at most %(most)s are allowed. Shorten"
+                    " it by %(over)s.",
+                    "The summary has %(count)s characters; at most %(most)s are allowed. Shorten"
+                    " it by %(over)s.",
+                    len(summary),
+                )
+                % over_most(len(summary), LONGEST_SUMMARY)
             )
         try:
             agent = self.conversation.agent.locked()

@@ -10,30 +10,32 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from .event import Event, advance
 from .image import Image
 from .limits import check_conversations
 from .message import Message, checked
 from .model_settings import check_model_settings
-from .prepared_sql import keys, read
-from .queue import Queue
+from .prepared_sql import key, keys, read, read_together
 from .role import Role, visible
 from .run import Run
+from .versions import ConversationManager, Versioned
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from .agent import Agent
 
-MOST_LISTED = 30  # in the list of agents
+TEMPORARY = gettext_noop("Temporary chat")  # the title of one, as it is stored
 LONGEST_TITLE = 1000  # characters; a script may put a summary there
 
 
@@ -55,18 +57,13 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         earlier, same = {"moment__lt": other.newest_moment}, {"moment": other.newest_moment}
         return self.filter(models.Q(**earlier) | models.Q(**same, pk__gt=other.pk))
 
-    def newest(self) -> tuple[list[Conversation], bool]:
-        """Those that the list of agents shows, and whether there are more."""
-        rows = list(self[: MOST_LISTED + 1])
-        return rows[:MOST_LISTED], len(rows) > MOST_LISTED
-
     def with_activity(self) -> Self:
         """Each conversation with `busy`: whether one of its runs goes on."""
         running = Run.objects.filter(conversation=models.OuterRef("pk"), status__in=Run.ACTIVE)
         return self.annotate(busy=models.Exists(running))
 
 
-class Conversation(Queue):
+class Conversation(Versioned):
     """One history of an agent. `model` and `context_window` stand in for the agent's where set."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -74,21 +71,23 @@ class Conversation(Queue):
     title = models.CharField(max_length=LONGEST_TITLE, blank=True)
     description = models.TextField(blank=True, max_length=10_000)
     model = models.CharField(
-        max_length=200, blank=True, help_text="Answers here instead of the agent's model."
+        max_length=200, blank=True, help_text=_("Answers here instead of the agent's model.")
     )
     context_window = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1000), MaxValueValidator(10_000_000)],
-        help_text="Tokens, instead of the agent's context window.",
+        help_text=_("Tokens, instead of the agent's context window."),
     )
     model_settings = models.JSONField(
         default=dict,
         blank=True,
         validators=[check_model_settings],
-        help_text="How the model is asked here, instead of the agent's settings of these names.",
+        help_text=_("How the model is asked here, instead of the agent's settings of these names."),
     )
-    hidden = models.BooleanField(default=False, help_text="Not shown in lists, as a script chose.")
+    hidden = models.BooleanField(
+        default=False, help_text=_("Not shown in lists, as a script chose.")
+    )
     context_from = models.BigIntegerField(
         default=0, editable=False, help_text="Number of the oldest message in the context."
     )
@@ -99,19 +98,24 @@ class Conversation(Queue):
     last_message_at = models.DateTimeField(null=True, blank=True, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ConversationQuerySet.as_manager()
+    objects = ConversationManager.from_queryset(ConversationQuerySet)()
 
     SETTINGS = (
         *("title", "description", "model", "model_settings", "context_window", "hidden"),
         "archived_at",
     )
-    RECORDS = ("id", "agent", "context_from", "rewritten", "created_at", "last_message_at")
+    RECORDS = (
+        *("id", "agent", "context_from", "rewritten", "created_at", "last_message_at"),
+        *("version_of", "with_memory", "taken_back"),
+    )
 
     class Meta:
         ordering = ["created_at"]
 
     def __str__(self) -> str:
-        return self.title or "New conversation"
+        if self.title == TEMPORARY:
+            return gettext(TEMPORARY)
+        return self.title or gettext("New conversation")
 
     @classmethod
     @transaction.atomic
@@ -142,12 +146,28 @@ class Conversation(Queue):
 
     @classmethod
     def of(cls, agent: Agent, pk: uuid.UUID) -> Conversation | None:
-        """The conversation of that id, if it is the agent's."""
+        """The conversation of that id, if it is the agent's and no version that was put away."""
         conversation = cls.find(pk)
-        if conversation is None or conversation.agent_id != agent.pk:
+        if conversation is None or conversation.agent_id != agent.pk or conversation.version_of_id:
             return None
         conversation.agent = agent
         return conversation
+
+    @classmethod
+    def find_with_agent(cls, pk: uuid.UUID) -> Conversation | None:
+        """The conversation of that id, and its agent, by one statement."""
+        agents = cast("type[models.Model]", cls._meta.get_field("agent").related_model)
+        rows = read_together(
+            (agents, cls),
+            "agents_conversation JOIN agents_agent ON agents_agent.id = agent_id"
+            " WHERE agents_conversation.id = %s",
+            key(cls(pk=pk)),
+        )
+        if not rows:
+            return None
+        agent, conversation = rows
+        conversation.agent = agent
+        return cast("Conversation", conversation)
 
     def get_absolute_url(self) -> str:
         """The address of its page."""
@@ -199,11 +219,11 @@ class Conversation(Queue):
         agent = self.agent = self.agent.locked()
         if self.is_first:
             raise ValidationError(
-                "The first conversation of an agent cannot be deleted; reset it instead."
+                gettext("The first conversation of an agent cannot be deleted; reset it instead.")
             )
         if self.has_unfinished_runs():
             raise ValidationError(
-                "A run of this conversation goes on or waits; stop it first, then delete."
+                gettext("A run of this conversation goes on or waits; stop it first, then delete.")
             )
         gone = Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=self)
         gone.conversation_id = self.pk
@@ -243,7 +263,7 @@ class Conversation(Queue):
         self.update("context_from")
         self.count_rewriting()
         if not agent.messages.exists():
-            type(agent).objects.filter(pk=agent.pk).update(message_count=0)
+            type(agent).every.filter(pk=agent.pk).update(message_count=0)
         return True
 
     def count_rewriting(self) -> None:
@@ -255,6 +275,7 @@ class Conversation(Queue):
     def _delete_history(self) -> None:
         """Delete the messages and runs; with the agent's row held. What they wrote to memory stays,
         and is no longer led back to its step."""
+        self.put_away.delete()
         self.messages.all().delete()
         self.runs.all().delete()
         Image.delete_unnamed(self.agent)

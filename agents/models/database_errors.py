@@ -6,26 +6,33 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 
+from django.conf import settings
+from django.utils.translation import gettext_noop as _
+
 RETRY_SECONDS = 5  # after which whoever was refused may ask again
 
 SQLITE = {
-    sqlite3.SQLITE_BUSY: "The database is locked: something else has been writing to it for long.",
-    sqlite3.SQLITE_LOCKED: "The database is locked: something else is writing to it.",
-    sqlite3.SQLITE_FULL: "The disk is full, so the database cannot store anything.",
-    sqlite3.SQLITE_READONLY: "The database cannot be written: its file or folder is read-only.",
-    sqlite3.SQLITE_IOERR: "The disk fails when the database is read or written.",
-    sqlite3.SQLITE_CANTOPEN: "The database's file cannot be opened.",
+    sqlite3.SQLITE_BUSY: _(
+        "The database is locked: something else has been writing to it for long."
+    ),
+    sqlite3.SQLITE_LOCKED: _("The database is locked: something else is writing to it."),
+    sqlite3.SQLITE_FULL: _("The disk is full, so the database cannot store anything."),
+    sqlite3.SQLITE_READONLY: _("The database cannot be written: its file or folder is read-only."),
+    sqlite3.SQLITE_IOERR: _("The disk fails when the database is read or written."),
+    sqlite3.SQLITE_CANTOPEN: _("The database's file cannot be opened."),
 }
-POSTGRES = "The database cannot be reached, or cannot store anything at the moment."
+POSTGRES = _("The database cannot be reached, or cannot store anything at the moment.")
 TOOK_TOO_LONG = "57014"  # as it would the next time
 
 DAMAGED = (
-    "The database is damaged ({error}). Put a backup in its place (manage.py restore --replace), or"
+    "The database is damaged ({error}). Put a backup in its place"
+    f" ({settings.COMMAND} restore --replace), or"
     " save what can be read with the sqlite3 program's .recover command."
 )
 OTHER_TABLES = (
     "The database's tables are not those of this version of memoryweb ({error}). If it is new or"
-    " was made by an older version, `manage.py prepare` brings it up to date or says why not."
+    " was made by an older version,"
+    f" `{settings.COMMAND} prepare` brings it up to date or says why not."
 )
 
 

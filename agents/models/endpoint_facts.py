@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class EndpointFacts(models.Model):
@@ -21,10 +23,11 @@ class EndpointFacts(models.Model):
 
     class Meta:
         ordering = ["base_url", "model"]
-        verbose_name_plural = "endpoint facts"
+        verbose_name_plural = _("endpoint facts")
         constraints = [
             models.UniqueConstraint(fields=["base_url", "model"], name="facts_of_a_model_are_once"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.model} at {self.base_url}"
+        words = gettext("%(model)s at %(address)s")
+        return words % {"model": self.model, "address": self.base_url}

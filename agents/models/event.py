@@ -39,7 +39,7 @@ class EventQuerySet(models.QuerySet["Event"]):
         for _, agent, seq in doomed:
             newest[agent] = max(seq, newest.get(agent, 0))
         with transaction.atomic():
-            agents = Event._meta.get_field("agent").related_model._default_manager
+            agents = Event._meta.get_field("agent").related_model._base_manager
             for agent in sorted(newest):
                 noted = agents.filter(pk=agent, pruned_seq__lt=newest[agent])
                 noted.update(pruned_seq=newest[agent])
@@ -50,7 +50,7 @@ class EventQuerySet(models.QuerySet["Event"]):
 class Event(models.Model):
     """A change as everyone who looks at the agent is told of it. Made only by `Agent.record()`.
 
-    `data` holds ids and, for TEXT, the text: `{"message": 7, "field": "content", "text": "…"}`.
+    `data` holds ids and, for TEXT, a piece of a draft; see `agents/runs/streaming.py`.
     Between two events of one agent `seq` rises by one, except where finished drafts' TEXT events
     were deleted: the message's final form, which came after them, holds all they said. Old events
     are pruned; `Agent.pruned_seq` is the last of them.
@@ -64,13 +64,15 @@ class Event(models.Model):
         RUN_BEGAN = "run_began"  # {"run"}
         ACTIVITY = "activity"  # {"run"}: what the agent is doing, in words
         STEP_BEGAN = "step_began"  # {"step"}
-        TEXT = "text"  # {"message", "field", "text", "first"}: one more piece of a draft
+        TEXT = "text"  # {"message", "field", "start", "text"}: one more piece of a draft
         STEP_CHANGED = "step_changed"  # {"step"}: a message complete, a tool returned, the end
-        ARCHIVAL_CHANGED = "archival_changed"  # {"passage"} written or gone, or {"recalled": [ids]}
+        # {"passage"} or {"passages": [ids]} written or gone, or {"recalled": [ids]}; {} of a file
+        ARCHIVAL_CHANGED = "archival_changed"
         RUN_CHANGED = "run_changed"  # {"run"}: it ended, or goes on after all
         COMPACTED = "compacted"  # {"compaction", "run"}: old messages left the context
         SUMMARY_CHANGED = "summary_changed"  # {"compaction"}
         MESSAGE_CHANGED = "message_changed"  # {"message"}: what a person said was rewritten
+        VERSION_CHANGED = "version_changed"  # {"until": run}: the runs up to it are drawn anew
         RESET = "reset"  # all that was said in a conversation was forgotten
         CONVERSATION_CHANGED = "conversation_changed"  # {"conversation"}: new, title, gone
 

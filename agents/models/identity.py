@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models, transaction
+from django.utils.translation import gettext_lazy as _
 
 from .agent import Agent
 from .block import Block
@@ -31,13 +32,13 @@ class Identity(models.Model):
     """
 
     class Kind(models.TextChoices):
-        ORG = "org"
-        USER = "user"
-        OTHER = "other"
+        ORG = "org", _("Org")
+        USER = "user", _("User")
+        OTHER = "other", _("Other")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="identities")
-    identifier_key = models.CharField(max_length=200, help_text="What the script knows it by.")
+    identifier_key = models.CharField(max_length=200, help_text=_("What the script knows it by."))
     name = models.CharField(max_length=200)
     identity_type = models.CharField(max_length=10, choices=Kind)
     properties = models.JSONField(default=list, blank=True)
@@ -49,13 +50,13 @@ class Identity(models.Model):
     objects = IdentityQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "identities"
+        verbose_name_plural = _("identities")
         ordering = ["-created_at"]
         constraints = [
             models.UniqueConstraint(
                 fields=["owner", "identifier_key"],
                 name="identifier_key_is_unique",
-                violation_error_message="You already have an identity with this key.",
+                violation_error_message=_("You already have an identity with this key."),
             ),
         ]
         indexes = [models.Index(fields=["owner", "-created_at"], name="identities_of_owner")]

@@ -12,10 +12,14 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from agents.text.numbers import whole
 
 from .image_file import read_image
 from .limits import check_images
 from .role import visible
+from .stored_bytes import check_storage
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -108,6 +112,7 @@ class Image(models.Model):
     def check_room(cls, owner_id: int, size: int) -> None:
         """LimitReached where so many more bytes are too many for a person."""
         check_images(cls.objects.filter(agent__owner=owner_id), size)
+        check_storage(owner_id, size)
 
     def part(self) -> ImagePart:
         """As a message names it."""
@@ -124,16 +129,24 @@ class Image(models.Model):
             return []
         if len(keys) > MOST_IMAGES:
             raise ValidationError(
-                f"The message has {len(keys):,} images; at most {MOST_IMAGES} are allowed. Send"
-                " the others in another message."
+                ngettext(
+                    "The message has %(count)s image; at most %(most)s are allowed. Send the"
+                    " others in another message.",
+                    "The message has %(count)s images; at most %(most)s are allowed. Send the"
+                    " others in another message.",
+                    len(keys),
+                )
+                % {"count": whole(len(keys)), "most": whole(MOST_IMAGES)}
             )
         rows = cls.objects.filter(agent=agent, sha256__in=keys)
         rows.update(is_named=True)
         parts = {row.sha256: row.part() for row in rows}
         if not parts.keys() >= set(keys):
             raise ValidationError(
-                "An image of this message is no longer there: what is not sent within a day is"
-                " deleted. Attach it again."
+                gettext(
+                    "An image of this message is no longer there: what is not sent within a day is"
+                    " deleted. Attach it again."
+                )
             )
         return [parts[key] for key in keys]
 

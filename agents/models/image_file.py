@@ -11,7 +11,10 @@ from io import BytesIO
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_noop
 from PIL import Image, ImageOps, UnidentifiedImageError
+
+from agents.text.numbers import decimal, whole
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 PHOTOS = ("JPEG", "MPO")  # MPO is a JPEG with further pictures behind it
@@ -45,8 +48,11 @@ def read_image(data: bytes) -> ImageFile:
     """
     if len(data) > LARGEST_UPLOAD:
         raise ValidationError(
-            f"The image has {len(data) / MEGABYTE:,.1f} MB; at most"
-            f" {LARGEST_UPLOAD // MEGABYTE} MB are allowed. Make it smaller and try again."
+            gettext(
+                "The image has %(size)s MB; at most %(most)s MB are allowed. Make it smaller and"
+                " try again."
+            )
+            % {"size": decimal(len(data) / MEGABYTE), "most": whole(LARGEST_UPLOAD // MEGABYTE)}
         )
     with _reading:
         opened = _opened(data)
@@ -63,20 +69,34 @@ def _opened(data: bytes) -> Image.Image:
     try:
         picture = Image.open(BytesIO(data), formats=FORMATS)
     except UnidentifiedImageError:
-        raise ValidationError("This is no image; send a PNG, JPEG, GIF or WebP.") from None
+        words = gettext("This is no image; send a PNG, JPEG, GIF or WebP.")
+        raise ValidationError(words) from None
     except Image.DecompressionBombError:
-        raise ValidationError(f"The image has too many pixels; {ADVICE}") from None
+        words = gettext(
+            "The image has too many pixels; at most %(most)s million are allowed. Make it smaller"
+            " and try again."
+        )
+        raise ValidationError(words % {"most": MOST_PIXELS // 1_000_000}) from None
     except Exception:
-        raise ValidationError(DAMAGED) from None
+        raise ValidationError(gettext(DAMAGED)) from None
     if picture.width * picture.height > MOST_PIXELS:
         raise ValidationError(
-            f"The image has {picture.width:,} × {picture.height:,} pixels; {ADVICE}"
+            gettext(
+                "The image has %(width)s × %(height)s pixels; at most %(most)s million are"
+                " allowed. Make it smaller and try again."
+            )
+            % {
+                "width": whole(picture.width),
+                "height": whole(picture.height),
+                "most": MOST_PIXELS // 1_000_000,
+            }
         )
     return picture
 
 
-ADVICE = f"at most {MOST_PIXELS // 1_000_000} million are allowed. Make it smaller and try again."
-DAMAGED = "The image is damaged or incomplete; open it in another program, save it and try again."
+DAMAGED = gettext_noop(
+    "The image is damaged or incomplete; open it in another program, save it and try again."
+)
 
 
 def _upright(picture: Image.Image) -> Image.Image:
@@ -88,7 +108,7 @@ def _upright(picture: Image.Image) -> Image.Image:
         picture.load()
         upright = ImageOps.exif_transpose(picture)
     except Exception:  # decoders meet bytes that nobody foresaw
-        raise ValidationError(DAMAGED) from None
+        raise ValidationError(gettext(DAMAGED)) from None
     if upright.mode.startswith("I"):  # 16 bits of grey
         upright = upright.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     grey = upright.mode in ("1", "L")

@@ -7,9 +7,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
+from .audit import AuditEntry
 from .token import digest
 
 if TYPE_CHECKING:
@@ -27,9 +30,15 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         """Those that somebody may still come in by."""
         return self.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
 
-    def revoke(self) -> int:
-        """End those that are open; how many there were."""
-        return self.open().update(revoked_at=timezone.now())
+    @transaction.atomic
+    def revoke(self) -> list[Invitation]:
+        """End those that are open; these."""
+        ended = list(self.open().select_for_update(of=("self",)))
+        keys = [invitation.pk for invitation in ended]
+        self.model.objects.filter(pk__in=keys).update(revoked_at=timezone.now())
+        for invitation in ended:
+            AuditEntry.record(AuditEntry.Action.INVITATION_REVOKED, invitation)
+        return ended
 
 
 class Invitation(models.Model):
@@ -38,11 +47,11 @@ class Invitation(models.Model):
     """
 
     class Role(models.TextChoices):
-        PERSON = "person", "person"
-        ADMINISTRATOR = "administrator", "administrator"
+        PERSON = "person", _("person")
+        ADMINISTRATOR = "administrator", _("administrator")
 
     email = models.EmailField(
-        blank=True, help_text="Whom it is for. Where mail is set up, the link is sent there."
+        blank=True, help_text=_("Whom it is for. Where mail is set up, the link is sent there.")
     )
     role = models.CharField(max_length=20, choices=Role.choices, default=Role.PERSON)
     sha256 = models.CharField(max_length=64, unique=True, editable=False)
@@ -67,13 +76,17 @@ class Invitation(models.Model):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return f"Invitation for {self.email or 'whoever has the link'}"
+        if not self.email:
+            return gettext("Invitation for whoever has the link")
+        return gettext("Invitation for %(email)s") % {"email": self.email}
 
+    @transaction.atomic
     def issue(self, made_by: User) -> str:
         """Store a new one; its secret, which is returned only here."""
         secret = secrets.token_urlsafe(32)
         self.sha256, self.made_by = digest(secret), made_by
         self.save(force_insert=True)
+        AuditEntry.record(AuditEntry.Action.INVITED, self, role=self.role)
         return secret
 
     @classmethod
@@ -91,13 +104,20 @@ class Invitation(models.Model):
     def accept(self, account: User) -> bool:
         """Note who came in by it; False if it is not open any more."""
         open_ones = Invitation.objects.open().filter(pk=self.pk)
-        return bool(open_ones.update(used_at=timezone.now(), used_by=account))
+        if not open_ones.update(used_at=timezone.now(), used_by=account):
+            return False
+        AuditEntry.record(AuditEntry.Action.INVITATION_USED, self, by=account, role=self.role)
+        return True
 
     @property
     def state(self) -> str:
         """In words."""
         if self.used_at:
-            return f"used by {self.used_by or 'somebody who is gone'}"
+            if self.used_by is None:
+                return gettext("used by somebody who is gone")
+            return gettext("used by %(person)s") % {"person": self.used_by}
         if self.revoked_at:
-            return "revoked"
-        return "open" if self.expires_at > timezone.now() else "expired"
+            return pgettext("invitation", "revoked")
+        if self.expires_at > timezone.now():
+            return pgettext("invitation", "open")
+        return pgettext("invitation", "expired")

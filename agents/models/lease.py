@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import connection, models
 from django.utils import timezone
 
 from .leaving import RunHandedOn, is_overdue
+from .prepared_sql import changed
 
 
 class RunLost(Exception):
@@ -37,22 +38,20 @@ class Leased(models.Model):
     class Meta:
         abstract = True
 
-    def acquire(self) -> None:
-        """Become the one who works on this run. RunLost if somebody else does, and lives.
+    @classmethod
+    def acquire(cls, pk: int) -> Self | None:
+        """Become the one who works on a run; None if it is not to be worked on, or somebody else
+        has it, and lives.
 
         A worker that was given up as dead, and was only slow, finds out at its next write.
         """
         now, silent = map(database_time, (timezone.now(), silent_since()))
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE agents_run SET attempt = attempt + 1, tries = tries + 1, seen_at = %s"
-                " WHERE id = %s AND attempt = %s AND status = 'running'"
-                " AND (seen_at IS NULL OR seen_at < %s)",
-                [now, self.pk, self.attempt, silent],
-            )
-            if not cursor.rowcount:
-                raise RunLost
-        self.attempt, self.tries = self.attempt + 1, self.tries + 1
+        return changed(
+            cls,
+            "attempt = attempt + 1, tries = tries + 1, seen_at = %s WHERE id = %s"
+            " AND status = 'running' AND (seen_at IS NULL OR seen_at < %s)",
+            *(now, pk, silent),
+        )
 
     def renew(self, activity: str | None = None) -> None:
         """First write of each of the loop's transactions: RunLost if another worker took the run.

@@ -10,12 +10,22 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.db.models import QuerySet, Sum
+from django.utils.translation import gettext, ngettext
+
+from agents.text.numbers import decimal, whole
+from agents.text.stored import stored_plural
 
 if TYPE_CHECKING:
     from .agent import Agent
     from .image import Image
 
 MEGABYTE = 1024 * 1024
+QUEUE_IS_FULL = stored_plural(
+    "%(count)s message already waits in this conversation, and no more may. Send more when it is"
+    " answered, or remove it from the queue.",
+    "%(count)s messages already wait in this conversation, and no more may. Send more when some"
+    " are answered, or remove some from the queue.",
+)
 logger = logging.getLogger(__name__)
 
 
@@ -34,8 +44,7 @@ def check_queue(waiting: int) -> None:
     """LimitReached where a conversation's queue, of so many messages, takes no more."""
     if waiting >= settings.QUEUE_LIMIT:
         raise LimitReached(
-            f"{waiting} messages already wait in this conversation, and no more may. Send more when"
-            " some are answered, or remove some from the queue.",
+            ngettext(*QUEUE_IS_FULL, waiting) % {"count": waiting},
             seconds=10,
         )
 
@@ -50,19 +59,31 @@ def check_agents(owner: User, more: int = 1) -> None:
     count, most = owner.agents.filter(deleted_at=None).count(), settings.AGENTS_LIMIT
     if count + more > most:
         raise LimitReached(
-            f"You have {count:,} agents; one person may have at most {most:,}. Delete agents that"
-            " you no longer need, then try again.",
+            ngettext(
+                "You have %(count)s agent; one person may have at most %(most)s. Delete agents"
+                " that you no longer need, then try again.",
+                "You have %(count)s agents; one person may have at most %(most)s. Delete agents"
+                " that you no longer need, then try again.",
+                count,
+            )
+            % {"count": whole(count), "most": whole(most)},
             seconds=3600,  # an SDK that is told a minute sits and waits for it
         )
 
 
 def check_conversations(agent: Agent) -> None:
-    """LimitReached where an agent has as many conversations as it may."""
-    count, most = agent.conversations.count(), settings.CONVERSATIONS_LIMIT
+    """LimitReached where an agent has as many conversations as it may, but for imported ones."""
+    count, most = agent.conversations.filter(imported=None).count(), settings.CONVERSATIONS_LIMIT
     if count >= most:
         raise LimitReached(
-            f"This agent has {count:,} conversations; an agent may have at most {most:,}. Delete"
-            " conversations that you no longer need, then try again.",
+            ngettext(
+                "This agent has %(count)s conversation; an agent may have at most %(most)s. Delete"
+                " conversations that you no longer need, then try again.",
+                "This agent has %(count)s conversations; an agent may have at most %(most)s."
+                " Delete conversations that you no longer need, then try again.",
+                count,
+            )
+            % {"count": whole(count), "most": whole(most)},
             seconds=3600,
         )
 
@@ -72,8 +93,14 @@ def check_schedules(agent: Agent) -> None:
     count, most = agent.schedules.exclude(next_at=None).count(), settings.SCHEDULES_LIMIT
     if count >= most:
         raise LimitReached(
-            f"This agent has {count:,} scheduled messages; an agent may have at most {most:,}. Stop"
-            " those that you no longer need, then try again.",
+            ngettext(
+                "This agent has %(count)s scheduled message; an agent may have at most %(most)s."
+                " Stop those that you no longer need, then try again.",
+                "This agent has %(count)s scheduled messages; an agent may have at most %(most)s."
+                " Stop those that you no longer need, then try again.",
+                count,
+            )
+            % {"count": whole(count), "most": whole(most)},
             seconds=3600,
         )
 
@@ -85,9 +112,11 @@ def check_images(owned: QuerySet[Image], more: int) -> None:
     size = (owned.aggregate(size=Sum("size"))["size"] or 0) / MEGABYTE
     if size + more / MEGABYTE > settings.IMAGES_LIMIT:
         raise LimitReached(
-            f"Your images take {size:,.0f} MB; one person’s may take at most"
-            f" {settings.IMAGES_LIMIT:,} MB. Delete conversations or agents that have images, then"
-            " try again.",
+            gettext(
+                "Your images take %(size)s MB; one person’s may take at most %(most)s MB. Delete"
+                " conversations or agents that have images, then try again."
+            )
+            % {"size": decimal(size, 0), "most": whole(settings.IMAGES_LIMIT)},
             seconds=3600,
         )
 
@@ -103,8 +132,14 @@ def check_requests(user_id: int) -> None:
     minute, second = divmod(int(time.time()), 60)
     if counted(f"{user_id}.{minute}") > settings.REQUESTS_LIMIT:
         raise LimitReached(
-            f"You made more than {settings.REQUESTS_LIMIT:,} requests within a minute; that is the"
-            f" limit for one person. Try again in {60 - second} s.",
+            ngettext(
+                "You made more than %(most)s request within a minute; that is the limit for one"
+                " person. Try again in %(seconds)s s.",
+                "You made more than %(most)s requests within a minute; that is the limit for one"
+                " person. Try again in %(seconds)s s.",
+                settings.REQUESTS_LIMIT,
+            )
+            % {"most": whole(settings.REQUESTS_LIMIT), "seconds": 60 - second},
             seconds=60 - second,
         )
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils.functional import cached_property
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.text.json import pretty
+from agents.text.numbers import whole
 
 from .event import Event
 from .image import with_marks
@@ -30,13 +34,24 @@ def checked(text: str, *, images: bool = False) -> str:
     """A message's text, if it may be sent; it may be empty where there are images beside it."""
     text = storable(text.replace("\0", "")).strip()
     if not text and not images:
-        raise ValidationError("The message is empty; write something first.")
+        raise ValidationError(gettext("The message is empty; write something first."))
     if len(text) > LONGEST_MESSAGE:
         raise ValidationError(
-            f"The message has {len(text):,} characters; at most {LONGEST_MESSAGE:,} are allowed."
-            f" Shorten it by {len(text) - LONGEST_MESSAGE:,} or send it in parts."
+            ngettext(
+                "The message has %(count)s character; at most %(most)s are allowed."
+                " Shorten it by %(over)s or send it in parts.",
+                "The message has %(count)s characters; at most %(most)s are allowed."
+                " Shorten it by %(over)s or send it in parts.",
+                len(text),
+            )
+            % over_most(len(text), LONGEST_MESSAGE)
         )
     return text
+
+
+def over_most(count: int, most: int) -> dict[str, str]:
+    """The numbers of a sentence that says that there is too much of something."""
+    return {"count": whole(count), "most": whole(most), "over": whole(count - most)}
 
 
 def spoken_text(content: str, tool_calls: list[dict[str, str]]) -> str:
@@ -85,20 +100,31 @@ class ToolCall(NamedTuple):
         return storable(pretty(self.arguments))
 
 
+def left_out_when(
+    newest: int, left_out: int | None, absences: Sequence[Sequence[int]]
+) -> int | None:
+    """From which number on a message was left out when `newest` was the newest; None where it was
+    sent then."""
+    for since, until in absences:
+        if since <= newest < until:
+            return since
+    return left_out if left_out is not None and left_out <= newest else None
+
+
 class Message(PreparedRow, Searchable):
     """What somebody said. Numbers rise within the agent; a tool's message answers one call."""
 
     class Role(models.TextChoices):
-        SYSTEM = "system"
-        USER = "user"
-        ASSISTANT = "assistant"
-        TOOL = "tool"
+        SYSTEM = "system", _("System")
+        USER = "user", _("User")
+        ASSISTANT = "assistant", _("Assistant")
+        TOOL = "tool", _("Tool")
 
     class Status(models.TextChoices):
-        DRAFT = "draft"  # being streamed; its text so far is in the log
-        COMPLETE = "complete"
-        STOPPED = "stopped"  # a person stopped it; the model sees what it had said
-        BROKEN = "broken"  # the model broke off; kept for people, not shown to the model
+        DRAFT = "draft", _("Draft")  # being streamed; its text so far is in the log
+        COMPLETE = "complete", _("Complete")
+        STOPPED = "stopped", _("Stopped")  # a person stopped it; the model sees what it had said
+        BROKEN = "broken", _("Broken")  # the model broke off; the model does not see it
 
     # the index of the constraint below begins with the agent: it needs none of its own
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="messages", db_index=False)
@@ -112,7 +138,7 @@ class Message(PreparedRow, Searchable):
     role = models.CharField(max_length=10, choices=Role)
     status = models.CharField(max_length=10, choices=Status, default=Status.COMPLETE)
     sender_id = models.CharField(
-        max_length=200, blank=True, help_text="Who sent it, in a script's own words."
+        max_length=200, blank=True, help_text=_("Who sent it, in a script's own words.")
     )
     content = models.TextField(blank=True)
     images = models.JSONField(
@@ -135,12 +161,17 @@ class Message(PreparedRow, Searchable):
         editable=False,
         help_text="Not sent once the newest message has this number: a person left it out.",
     )
+    absences = models.JSONField(
+        default=list,
+        editable=False,
+        help_text="When it was left out and then put back: from one number on until another.",
+    )
     internal = models.BooleanField(
         default=False,
-        help_text="Said in a run that is not part of the conversation, such as a reflection.",
+        help_text=_("Said in a run that is not part of the conversation, such as a reflection."),
     )
     is_error = models.BooleanField(default=False)
-    stdout = models.TextField(blank=True, help_text="What a custom tool printed.")
+    stdout = models.TextField(blank=True, help_text=_("What a custom tool printed."))
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -179,10 +210,15 @@ class Message(PreparedRow, Searchable):
             for call in self.tool_calls
         ]
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """What of its conversation's page it stands in: a step, or itself."""
+        return ("step", self.step_id) if self.step_id else ("message", self.pk)
+
     def get_absolute_url(self) -> str:
         """Where it stands in its conversation's page."""
-        address = self.conversation.get_absolute_url()
-        return f"{address}?step={self.step_id}#step-{self.step_id}" if self.step_id else address
+        name, number = self.place
+        return f"{self.conversation.get_absolute_url()}?{name}={number}#{name}-{number}"
 
     @transaction.atomic
     def rewrite(self, *, content: str | None = None, reasoning: str | None = None) -> None:
@@ -195,7 +231,7 @@ class Message(PreparedRow, Searchable):
         self.refresh_from_db(fields=["status", "content", "images", "reasoning"])
         if self.status == self.Status.DRAFT:
             raise ValidationError(
-                "The message is still being written; wait until its run has ended."
+                gettext("The message is still being written; wait until its run has ended.")
             )
         if content is not None:
             self.content = checked(content, images=bool(self.images))
@@ -218,6 +254,8 @@ class Message(PreparedRow, Searchable):
         return indexed(owner, spoken_text(self.words, self.tool_calls), self.tool_calls)
 
     # -- drafts ------------------------------------------------------------------------------
+
+    is_streamed = True  # whether the log has, or may have, pieces of it
 
     @cached_property
     def draft_text(self) -> DraftText:

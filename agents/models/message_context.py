@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .message import Message
+from .message import Message, left_out_when
 from .prepared_sql import key, values
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ UP_TO = (
     f"WHERE conversation_id = %s AND number BETWEEN %s AND %s AND NOT internal AND {SENT}"
     " AND (left_out IS NULL OR left_out > %s) ORDER BY number"
 )
+ABSENCES = "absences"  # read beside them, and looked at here, as no database reads JSON alike
 INTERNAL = f"WHERE run_id = %s AND number <= %s AND internal AND {SENT} ORDER BY number"
 
 
@@ -32,7 +33,9 @@ def rows_since(conversation: Conversation, number: int) -> list[list[Any]]:
 
 def rows_between(conversation: Conversation, first: int, last: int) -> list[list[Any]]:
     """The same of those that were in the context when `last` was the newest."""
-    return values(Message, FIELDS, UP_TO, key(conversation), first, last, last)
+    names = (*FIELDS, ABSENCES)
+    rows = values(Message, names, UP_TO, key(conversation), first, last, last)
+    return [row for *row, absences in rows if left_out_when(last, None, absences) is None]
 
 
 def internal_rows(run: int | None, last: int) -> list[list[Any]]:

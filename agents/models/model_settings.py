@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+
+from agents.text.numbers import whole
 
 LONGEST_FORMAT = 20_000  # characters of a response format, as JSON
 FORMATS = ("text", "json_object", "json_schema")
@@ -41,7 +44,7 @@ MODEL_SETTINGS: dict[str, Number | tuple[Any, ...]] = {
 def check_model_settings(settings: Any) -> None:
     """ValidationError, in a sentence, where a setting is unknown or cannot have its value."""
     if not isinstance(settings, Mapping):
-        raise ValidationError("Model settings must be a JSON object.")
+        raise ValidationError(gettext("Model settings must be a JSON object."))
     for name, value in settings.items():
         if words := problem(name, value):
             raise ValidationError(words)
@@ -51,25 +54,32 @@ def problem(name: str, value: Any) -> str:
     """What is wrong with a setting, in a sentence; "" if nothing is."""
     kind = MODEL_SETTINGS.get(name)
     if kind is None:
-        return f"There is no model setting '{name[:50]}'. There are: {', '.join(MODEL_SETTINGS)}."
+        unknown = gettext("There is no model setting '%(name)s'. There are: %(names)s.")
+        return unknown % {"name": name[:50], "names": ", ".join(MODEL_SETTINGS)}
     if name == "response_format":
         return format_problem(value)
     if not isinstance(kind, Number):
         words = ", ".join(str(each).lower() for each in kind)
         fits = isinstance(value, type(kind[0])) and value in kind
-        return "" if fits else f"{name} must be one of: {words}."
-    wanted = "a whole number" if kind.whole else "a number"
+        if fits:
+            return ""
+        return gettext("%(name)s must be one of: %(values)s.") % {"name": name, "values": words}
     number = type(value) is int or (type(value) is float and not kind.whole)
     if not number or not math.isfinite(value) or not kind.least <= value <= kind.most:
-        return f"{name} must be {wanted} from {kind.least:,} to {kind.most:,}."
+        outside = gettext("%(name)s must be a number from %(least)s to %(most)s.")
+        if kind.whole:
+            outside = gettext("%(name)s must be a whole number from %(least)s to %(most)s.")
+        return outside % {"name": name, "least": f"{kind.least:,}", "most": f"{kind.most:,}"}
     return ""
 
 
 def format_problem(value: Any) -> str:
     if not isinstance(value, Mapping) or value.get("type") not in FORMATS:
-        return f"response_format must be an object whose 'type' is one of: {', '.join(FORMATS)}."
+        words = gettext("response_format must be an object whose 'type' is one of: %(types)s.")
+        return words % {"types": ", ".join(FORMATS)}
     if value["type"] == "json_schema" and not isinstance(value.get("json_schema"), Mapping):
-        return "response_format of type 'json_schema' needs the schema as 'json_schema'."
+        return gettext("response_format of type 'json_schema' needs the schema as 'json_schema'.")
     if len(json.dumps(value)) > LONGEST_FORMAT:
-        return f"response_format may have {LONGEST_FORMAT:,} characters as JSON."
+        words = gettext("response_format may have %(most)s characters as JSON.")
+        return words % {"most": whole(LONGEST_FORMAT)}
     return ""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from .agent import Agent
 from .editing import Editor, MemoryRefusal, RowDeleted, VersionConflict
 from .event import Event
-from .message import storable
+from .message import over_most, storable
 from .searchable import Searchable, indexed, passage_owner
+from .stored_bytes import check_storage
 
 LONGEST_PASSAGE = 100_000  # characters
 LONGEST_TAG = 100  # characters
@@ -68,13 +70,37 @@ class Passage(Searchable):
         by: Editor,
         created_at: datetime | None = None,
     ) -> Passage:
-        """Store a text. MemoryRefusal where it is empty, too long, or its tags are not tags."""
+        """Store a text. MemoryRefusal where it is empty, too long, or its tags are not tags;
+        StorageFull where the owner has too much."""
         passage = cls(agent=agent, text=checked_text(text), tags=checked_tags(tags))
+        check_storage(agent.owner_id, len(passage.text.encode()))
         passage.created_at = created_at or timezone.now()
         passage._set_editor(by)
         passage.save(force_insert=True)
         passage._record(added=1)
         return passage
+
+    @classmethod
+    @transaction.atomic
+    def insert_all(cls, agent: Agent, texts: Sequence[str], tags: list[str], *, by: Editor) -> None:
+        """Store texts that belong together; refused as by `insert`."""
+        check_storage(agent.owner_id, sum(len(text.encode()) for text in texts))
+        keys = []
+        for text in texts:
+            passage = cls(agent=agent, text=checked_text(text), tags=checked_tags(tags))
+            passage._set_editor(by)
+            passage.save(force_insert=True)
+            keys.append(passage.pk)
+        record_all(agent, keys, added=len(keys))
+
+    @classmethod
+    @transaction.atomic
+    def remove_all(cls, agent: Agent, keys: Sequence[int]) -> None:
+        """Delete an agent's passages, those of these keys that are there."""
+        rows = cls.objects.filter(agent=agent, pk__in=keys)
+        there = list(rows.select_for_update().values_list("pk", flat=True))
+        rows.filter(pk__in=there).delete()
+        record_all(agent, there, added=-len(there))
 
     @property
     def version(self) -> str:
@@ -88,7 +114,8 @@ class Passage(Searchable):
         """
         self._lock()
         if self.version != version:
-            raise VersionConflict(f"Passage {self.pk} was changed meanwhile; look at it again.")
+            words = gettext("Passage %(number)s was changed meanwhile; look at it again.")
+            raise VersionConflict(words % {"number": self.pk})
 
     @transaction.atomic
     def edit(
@@ -134,7 +161,8 @@ class Passage(Searchable):
             rows = Passage.objects.select_for_update().filter(agent=self.agent_id)
             self.refresh_from_db(from_queryset=rows)
         except Passage.DoesNotExist:
-            raise RowDeleted(f"Passage {self.pk} was deleted meanwhile.") from None
+            words = gettext("Passage %(number)s was deleted meanwhile.")
+            raise RowDeleted(words % {"number": self.pk}) from None
 
     def _set_editor(self, by: Editor) -> None:
         self.editor_kind, self.editor_name = by.kind, by.name
@@ -143,6 +171,14 @@ class Passage(Searchable):
     def _record(self, added: int = 0) -> None:
         add_to_count(self.agent, added)
         self.agent.record(Event.of(Event.Kind.ARCHIVAL_CHANGED, passage=self))
+
+
+def record_all(agent: Agent, keys: list[int], added: int) -> None:
+    """Count and record passages that were written or deleted together."""
+    event = Event.of(Event.Kind.ARCHIVAL_CHANGED)
+    event.data = {"passages": keys}
+    add_to_count(agent, added)
+    agent.record(event)
 
 
 def add_to_count(agent: Agent, added: int) -> None:
@@ -160,13 +196,29 @@ def checked_text(text: str) -> str:
     """A passage's text, if it may be stored."""
     text = storable(text)
     if not text.strip():
-        raise MemoryRefusal("The passage is empty; give the text to store.")
+        raise MemoryRefusal(gettext("The passage is empty; give the text to store."))
     if len(text) > LONGEST_PASSAGE:
         raise MemoryRefusal(
-            f"The passage has {len(text):,} characters; at most {LONGEST_PASSAGE:,} are allowed."
-            f" Shorten it by {len(text) - LONGEST_PASSAGE:,} or store it in parts."
+            ngettext(
+                "The passage has %(count)s character; at most %(most)s are allowed."
+                " Shorten it by %(over)s or store it in parts.",
+                "The passage has %(count)s characters; at most %(most)s are allowed."
+                " Shorten it by %(over)s or store it in parts.",
+                len(text),
+            )
+            % over_most(len(text), LONGEST_PASSAGE)
         )
     return text
+
+
+def too_many_tags(count: int, most: int) -> str:
+    """The sentence that says so."""
+    words = ngettext(
+        "There is %(count)s tag; at most %(most)s are allowed.",
+        "There are %(count)s tags; at most %(most)s are allowed.",
+        count,
+    )
+    return words % {"count": count, "most": most}
 
 
 def checked_tags(tags: Any) -> list[str]:
@@ -174,14 +226,19 @@ def checked_tags(tags: Any) -> list[str]:
     if tags is None:
         return []
     if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
-        raise MemoryRefusal('Tags are a list of strings, such as ["travel", "food"].')
+        raise MemoryRefusal(gettext('Tags are a list of strings, such as ["travel", "food"].'))
     tidy = list(dict.fromkeys(storable(tag).strip() for tag in tags))
     if "" in tidy:
-        raise MemoryRefusal("One of the tags is empty; leave it out.")
+        raise MemoryRefusal(gettext("One of the tags is empty; leave it out."))
     if long := next((tag for tag in tidy if len(tag) > LONGEST_TAG), None):
         raise MemoryRefusal(
-            f"The tag '{long[:20]}…' has {len(long)} characters; at most {LONGEST_TAG} are allowed."
+            ngettext(
+                "The tag '%(tag)s…' has %(count)s character; at most %(most)s are allowed.",
+                "The tag '%(tag)s…' has %(count)s characters; at most %(most)s are allowed.",
+                len(long),
+            )
+            % {"tag": long[:20], "count": len(long), "most": LONGEST_TAG}
         )
     if len(tidy) > MOST_TAGS:
-        raise MemoryRefusal(f"There are {len(tidy)} tags; at most {MOST_TAGS} are allowed.")
+        raise MemoryRefusal(too_many_tags(len(tidy), MOST_TAGS))
     return tidy

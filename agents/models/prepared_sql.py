@@ -16,6 +16,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from .searchable import Searchable, TermsField
 
+MOST_ROWS = 100  # of one statement
+
 Row = TypeVar("Row", bound=models.Model)
 Fields = Sequence["models.Field[Any, Any]"]
 
@@ -24,7 +26,7 @@ def insert(row: models.Model) -> None:
     """Store a new row; its key is set if the database gives it."""
     sql, fields, keyed = _insertion(type(row))
     here = _connection()
-    with here.cursor() as cursor:
+    with _cursor(here) as cursor:
         cursor.execute(sql, _values(here, row, fields, add=True))
         if keyed:
             row.pk = cursor.fetchone()[0]
@@ -32,29 +34,77 @@ def insert(row: models.Model) -> None:
 
 
 def insert_all(rows: Sequence[models.Model]) -> None:
-    """Store new rows of one table; keys the database gives are not set."""
+    """Store new rows of one table by one statement; keys the database gives are not set."""
     if not rows:
         return
     sql, fields, _ = _insertion(type(rows[0]))
+    head, _, row = sql.partition(" RETURNING ")[0].partition(" VALUES ")
     here = _connection()
-    with here.cursor() as cursor:
-        plain = sql.partition(" RETURNING ")[0]
-        cursor.executemany(plain, [_values(here, row, fields, add=True) for row in rows])
+    with _cursor(here) as cursor:
+        for at in range(0, len(rows), MOST_ROWS):
+            batch = rows[at : at + MOST_ROWS]
+            given = [value for each in batch for value in _values(here, each, fields, add=True)]
+            cursor.execute(f"{head} VALUES {', '.join([row] * len(batch))}", given)
 
 
 def update(row: models.Model, *names: str) -> None:
     """Store these fields of a row."""
     sql, fields = _updating(type(row), names)
     here = _connection()
-    with here.cursor() as cursor:
+    with _cursor(here) as cursor:
         cursor.execute(sql, [*_values(here, row, fields, add=False), key(row)])
+
+
+def update_and_look(row: models.Model, names: Sequence[str], look: str, *parameters: Any) -> Any:
+    """Store these fields of a row; what an expression of SQL comes to then, None without a row."""
+    sql, fields = _updating(type(row), tuple(names))
+    here = _connection()
+    with _cursor(here) as cursor:
+        given = [*_values(here, row, fields, add=False), key(row), *parameters]
+        cursor.execute(f"{sql} RETURNING {look}", given)
+        found = cursor.fetchone()
+    return found and found[0]
 
 
 def read(model: type[Row], rest: str, *parameters: Any) -> list[Row]:
     """Rows of a table. `rest` is the SQL after FROM and the table: JOIN, WHERE, ORDER BY, LIMIT."""
-    names = tuple(f.attname for f in model._meta.concrete_fields if not isinstance(f, TermsField))
+    names = _names(model)
     found = values(model, names, rest, *parameters)
     return [model.from_db(DEFAULT_DB_ALIAS, names, row) for row in found]
+
+
+def read_together(tables: Sequence[type[models.Model]], rest: str, *parameters: Any) -> list[Any]:
+    """The first row of a join as one row of each table; [] if there is none. `rest` is the SQL
+    after FROM."""
+    columns, places = [], []
+    for model in tables:
+        names = _names(model)
+        sql, converters = _selection(model, names)
+        columns.append(sql.removeprefix("SELECT ").partition(" FROM ")[0])
+        places.append((model, names, converters))
+    with _cursor(_connection()) as cursor:
+        cursor.execute(f"SELECT {', '.join(columns)} FROM {rest} LIMIT 1", parameters)
+        found = cursor.fetchone()
+    if found is None:
+        return []
+    rows, at = [], 0
+    for model, names, converters in places:
+        row = list(found[at : at + len(names)])
+        at += len(names)
+        rows.append(_made(model, names, converters, row))
+    return rows
+
+
+def changed(model: type[Row], change: str, *parameters: Any) -> Row | None:
+    """The row that an UPDATE changes; `change` is the SQL after the table: SET and WHERE."""
+    names = _names(model)
+    sql, converters = _selection(model, names)
+    columns = sql.removeprefix("SELECT ").partition(" FROM ")[0]
+    update = f"UPDATE {model._meta.db_table} SET {change} RETURNING {columns}"
+    with _cursor(_connection()) as cursor:
+        cursor.execute(update, parameters)
+        found = cursor.fetchone()
+    return _made(model, names, converters, list(found)) if found else None
 
 
 def find(model: type[Row], pk: Any, *, lock: bool = False) -> Row | None:
@@ -70,7 +120,7 @@ def values(
 ) -> list[list[Any]]:
     """Some fields of rows, as `read` finds them."""
     sql, converters = _selection(model, names)
-    with _connection().cursor() as cursor:
+    with _cursor(_connection()) as cursor:
         cursor.execute(f"{sql} {rest}", parameters)
         found = [list(row) for row in cursor.fetchall()]
     for place, convert in converters:
@@ -112,6 +162,11 @@ class PreparedRow(models.Model):
 def _connection() -> BaseDatabaseWrapper:
     """This thread's connection itself: each attribute of `connection` looks for it anew."""
     return connections[DEFAULT_DB_ALIAS]
+
+
+def _cursor(here: BaseDatabaseWrapper) -> Any:
+    """One whose statements the database prepares, where it can; see memoryweb/postgresql."""
+    return getattr(here, "prepared_cursor", here.cursor)()
 
 
 def _values(
@@ -158,6 +213,23 @@ def _selection(
         converters += [(place, _converting(convert, column)) for convert in found]
     columns = [f"{table}.{column}" for column in _quoted([by_name[name] for name in names])]
     return f"SELECT {', '.join(columns)} FROM {table}", converters
+
+
+def _made(
+    model: type[Row],
+    names: tuple[str, ...],
+    converters: list[tuple[int, Callable[[Any], Any]]],
+    row: list[Any],
+) -> Row:
+    for place, convert in converters:
+        row[place] = convert(row[place])
+    return model.from_db(DEFAULT_DB_ALIAS, names, row)
+
+
+@cache
+def _names(model: type[models.Model]) -> tuple[str, ...]:
+    fields = model._meta.concrete_fields
+    return tuple(field.attname for field in fields if not isinstance(field, TermsField))
 
 
 def _converting(convert: Callable[..., Any], column: Any) -> Callable[[Any], Any]:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, models
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -23,10 +24,10 @@ EDITABLE = (  # the owners of the agents that hold a block and are shared with s
 class Role(models.IntegerChoices):
     """What somebody may do; each may also do what those above it may."""
 
-    VIEWER = 1, "may look"
-    CHATTER = 2, "may talk"
-    EDITOR = 3, "may edit"
-    OWNER = 4, "owns it"
+    VIEWER = 1, _("may look")
+    CHATTER = 2, _("may talk")
+    EDITOR = 3, _("may edit")
+    OWNER = 4, _("owns it")
 
 
 SHARED_ROLES = [choice for choice in Role.choices if choice[0] != Role.OWNER]
@@ -47,11 +48,13 @@ def visible(
     user: User | AnonymousUser, role: Role = Role.VIEWER, agent: str = "agent__"
 ) -> models.Q:
     """Which rows belong to agents of the person's own, or shared with them in that role, that are
-    not deleted. `agent` is the way from the row to its agent, `""` for agents themselves."""
+    neither deleted nor temporary chats. `agent` is the way from the row to its agent, `""` for
+    agents themselves."""
     own = models.Q(**{f"{agent}owner_id": user.pk})
     if shared := shared_agents(user, role):
         own |= models.Q(**{f"{agent}pk__in": shared})
-    return own & models.Q(**{f"{agent}deleted_at": None})
+    lasting = {f"{agent}deleted_at": None, f"{agent}temporary_for": None}
+    return own & models.Q(**lasting)
 
 
 def role_in(agent_id: UUID, user: User | AnonymousUser) -> Role | None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Self
 
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from .event import Event
 from .image import Image, with_marks
-from .lease import Leased
+from .lease import Leased, silent_since
 from .message import Message, checked
+from .prepared_sql import key, update_and_look
 from .run_contents import RunContents
 from .run_queryset import RunQuerySet
 from .script_request import CALLBACK_DUE, ScriptRequest
 from .signals import run_ended, run_ready
 
+WAITS = "EXISTS (SELECT 1 FROM agents_run WHERE conversation_id = %s AND status = 'queued')"
 REQUIRES_APPROVAL = "requires_approval"  # where others have the reason why a run ended
 
 
@@ -27,32 +32,32 @@ class Run(Leased, ScriptRequest, RunContents):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        WAITING = "waiting"  # until a tool call is approved, or a script returned it
-        DONE = "done"
-        STOPPED = "stopped"
-        FAILED = "failed"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        WAITING = "waiting", _("Waiting")  # until a tool call is approved, or a script returned it
+        DONE = "done", _("Done")
+        STOPPED = "stopped", _("Stopped")
+        FAILED = "failed", _("Failed")
 
     ACTIVE = (Status.RUNNING, Status.WAITING)
 
     class Kind(models.TextChoices):
-        MESSAGE = "message", "a message of the person"
-        COMPACTION = "compaction", "a compaction by hand"
-        REFLECTION = "reflection", "a reflection"
+        MESSAGE = "message", _("Message")
+        COMPACTION = "compaction", _("Compaction")
+        REFLECTION = "reflection", _("Reflection")
 
     class Reason(models.TextChoices):
         """Why a run ended."""
 
-        ANSWERED = "end_turn", "answered"
-        MAX_STEPS = "max_steps", "reached the step limit"
-        NO_HEARTBEAT = "no_heartbeat", "ended after a tool call that asked for no further step"
-        CANCELLED = "cancelled", "stopped"
-        ERROR = "error", "failed"
-        COMPACTED = "compacted", "compacted"
-        GIVEN = "given", "written when the agent was created"
-        FORKED = "forked", "copied from the agent it was forked from"
-        NO_ROOM = "no_room", "nothing to compact: only the last exchange is in the context"
+        ANSWERED = "end_turn", _("answered")
+        MAX_STEPS = "max_steps", _("reached the step limit")
+        NO_HEARTBEAT = "no_heartbeat", _("ended after a tool call that asked for no further step")
+        CANCELLED = "cancelled", _("stopped")
+        ERROR = "error", _("failed")
+        COMPACTED = "compacted", _("compacted")
+        GIVEN = "given", _("written when the agent was created")
+        FORKED = "forked", _("copied from the agent it was forked from")
+        NO_ROOM = "no_room", _("nothing to compact: only the last exchange is in the context")
 
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="runs")
     conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
@@ -76,6 +81,11 @@ class Run(Leased, ScriptRequest, RunContents):
         editable=False,
         help_text="Messages ahead of it: role, content, images.",
     )
+    turn = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text="Of a message that was said again: what its versions have in common.",
+    )
     wants_room = models.BooleanField(
         default=False,
         editable=False,
@@ -90,6 +100,8 @@ class Run(Leased, ScriptRequest, RunContents):
 
     objects = RunQuerySet.as_manager()
 
+    waited_for_none = False  # it began when it was accepted, as there was no queue
+
     class Meta:
         ordering = ["pk"]
         constraints = [
@@ -103,16 +115,25 @@ class Run(Leased, ScriptRequest, RunContents):
         indexes = [
             models.Index(fields=["status", "seen_at"], name="run_abandoned"),
             models.Index(fields=["conversation", "status"], name="run_of_conversation"),
+            models.Index(
+                fields=["turn"], condition=models.Q(turn__isnull=False), name="versions_of_turn"
+            ),
+            models.Index(fields=["created_at", "status", "reason"], name="run_by_time"),
             CALLBACK_DUE,
         ]
 
     def __str__(self) -> str:
-        return f"Run {self.pk}: {self.words[:60]}"
+        return gettext("Run %(number)s") % {"number": self.pk}
 
     @property
     def words(self) -> str:
         """Its text, with a mark for each of its images."""
         return with_marks(self.text, self.images)
+
+    @property
+    def posts(self) -> int:
+        """How many messages it begins with."""
+        return 0 if self.kind == self.Kind.COMPACTION else len(self.before) + 1
 
     def record(self, *events: Event, messages: int = 0) -> int:
         """Append to the agent's log what the conversation's pages draw; see `Agent.record`."""
@@ -147,11 +168,13 @@ class Run(Leased, ScriptRequest, RunContents):
 
     # -- going on --------------------------------------------------------------------------------
 
-    def acquire(self) -> None:
-        """Become the one who works on this run; see `Leased`."""
-        super().acquire()
-        if self.attempt == 1:
-            self.step_list, self.compaction_list = [], []  # nobody worked on it before
+    @classmethod
+    def acquire(cls, pk: int) -> Self | None:
+        """Become the one who works on a run; see `Leased`."""
+        run = super().acquire(pk)
+        if run and run.attempt == 1:
+            run.step_list, run.compaction_list = [], []  # nobody worked on it before
+        return run
 
     @transaction.atomic
     def announce(self, activity: str) -> None:
@@ -163,7 +186,7 @@ class Run(Leased, ScriptRequest, RunContents):
     def stop(self) -> None:
         """Ask the run to stop; shown at once, done by whoever works on it."""
         mine = Run.objects.filter(pk=self.pk, status__in=self.ACTIVE, stop_requested=False)
-        self.stop_requested, self.activity = True, "Stopping"
+        self.stop_requested, self.activity = True, gettext_noop("Stopping")
         if mine.update(stop_requested=True, activity=self.activity):
             self.refresh_from_db()
             if self.status == self.Status.WAITING:
@@ -188,7 +211,7 @@ class Run(Leased, ScriptRequest, RunContents):
             return
         self.status, self.seen_at, self.tries = self.Status.RUNNING, None, 0
         if not self.stop_requested:
-            self.activity = "Thinking"
+            self.activity = gettext_noop("Thinking")
         self.update("status", "activity", "seen_at", "tries", *self.owe_callback(due=False))
         self.record(Event.of(Event.Kind.ACTIVITY, run=self))
         run_ready.send(Run, run=self)
@@ -207,23 +230,27 @@ class Run(Leased, ScriptRequest, RunContents):
         }.get(self.Reason(reason), self.Status.DONE)
         self.finished_at, self.activity = timezone.now(), ""
         told = self.owe_callback(due=True)
-        self.update("reason", "error", "status", "finished_at", "activity", *told)
         self.record(*after, Event.of(Event.Kind.RUN_CHANGED, run=self))
-        self.conversation.begin_next()
+        names = ("reason", "error", "status", "finished_at", "activity", *told)
+        if update_and_look(self, names, WAITS, key(self.conversation)):
+            self.conversation.begin_next()
         run_ended.send(Run, run=self)
 
     @transaction.atomic
     def retry(self, *, wants_room: bool = False) -> bool:
-        """Go on with a run that failed, if nothing was said since; False if that cannot be."""
+        """Go on with a run that failed or gave no answer, if nothing was said since; False if that
+        cannot be."""
         self.agent.locked()
         last = self.conversation.last_run()
-        if last is None or last.pk != self.pk or last.status != self.Status.FAILED:
+        if last is None or last.pk != self.pk:
+            return False
+        if last.status != self.Status.FAILED and not last.is_unanswered():
             return False
         Run.objects.filter(pk=self.pk).update(
             status=self.Status.RUNNING,
             reason="",
             error="",
-            activity="Thinking",
+            activity=gettext_noop("Thinking"),
             stop_requested=False,
             wants_room=wants_room,
             tries=0,
@@ -239,9 +266,24 @@ class Run(Leased, ScriptRequest, RunContents):
     # -- what kind of run it is ------------------------------------------------------------------
 
     @property
+    def model_handle(self) -> str:
+        """What answers, as it was chosen for the run, the conversation or the agent."""
+        return self.override_model or self.conversation.model or self.agent.model
+
+    @property
+    def payer_id(self) -> int:
+        """Whose quotas its calls count on: those of who wrote the message, else the owner's."""
+        return self.author_id or self.agent.owner_id
+
+    @property
     def speaks_by_tool(self) -> bool:
         """MemGPT style: a tool's call ends the turn. A reflection talks to nobody."""
         return self.kind != self.Kind.REFLECTION and "send_message" in self.agent.tools
+
+    def is_stuck(self) -> bool:
+        """Whether it goes on, but nobody gave a sign of life for too long."""
+        sign = self.seen_at or self.started_at or self.created_at
+        return self.status == self.Status.RUNNING and sign < silent_since()
 
     @property
     def internal_id(self) -> int | None:

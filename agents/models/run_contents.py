@@ -25,8 +25,12 @@ class RunContents(PreparedRow):
     """The lists of a run in memory; the loop keeps them up to date (`agents/runs/work.py`)."""
 
     if TYPE_CHECKING:
+        turn: int | None
         messages: RelatedManager[Message]
         steps: RelatedManager[Step]
+        kind: str
+        role: str
+        reason: str
         compactions: RelatedManager[Compaction]
 
     class Meta:
@@ -66,6 +70,15 @@ class RunContents(PreparedRow):
         for kept in ("message_list", "step_list", "compaction_list"):
             self.__dict__.pop(kept, None)
 
+    @cached_property
+    def versions(self) -> list[int]:
+        """The keys of the runs that stand at its place, the first first; [] where there is only
+        this one."""
+        if self.turn is None:
+            return []
+        rows = values(type(self), ("id",), "WHERE turn = %s ORDER BY id", self.turn)
+        return [pk for (pk,) in rows]
+
     # -- read anew, for a script that waits for the run ----------------------------------------
 
     def stored_status(self) -> str | None:
@@ -101,6 +114,23 @@ class RunContents(PreparedRow):
     def answered_steps(self) -> int:
         """How many steps the model answered; a call that failed is none."""
         return sum(step.status != "failed" for step in self.step_list)
+
+    def failed_steps(self) -> int:
+        """How many calls of the model failed."""
+        return sum(step.status == "failed" for step in self.step_list)
+
+    def is_unanswered(self) -> bool:
+        """Whether a person's message came to its end without a word to them."""
+        if self.kind != "message" or self.role != Message.Role.USER:
+            return False
+        if self.reason not in ("max_steps", "no_heartbeat", "cancelled"):
+            return False
+        if "send_message" in self.called():
+            return False
+        said = [step.message for step in self.step_list if step.message and step.message.content]
+        if self.reason == "max_steps":  # what it says with a call leads up to an answer
+            said = [message for message in said if not message.tool_calls]
+        return not any(message.content.strip() for message in said)
 
     def tokens(self) -> int:
         """Tokens the endpoint reported for the run, both ways."""

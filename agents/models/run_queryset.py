@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from .lease import silent_since
 from .prepared_sql import key, read
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def queued(self) -> Self:
         return self.filter(status="queued").order_by("pk")
+
+    def unended(self) -> Self:
+        return self.filter(status__in=["queued", "running", "waiting"])
+
+    def stuck(self) -> Self:
+        """Those that go on, but no worker gave a sign of life for longer than it may."""
+        return (
+            self.running()
+            .annotate(sign=Coalesce("seen_at", "started_at", "created_at"))
+            .filter(sign__lt=silent_since())
+        )
 
     def waiting_for_approval(self, conversation: Conversation) -> Run | None:
         """The conversation's run that waits until a person approves a tool call."""

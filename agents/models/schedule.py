@@ -11,7 +11,12 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
+from agents.text.stored import stored
 
 from .event import Event
 from .limits import LimitReached, check_schedules
@@ -28,7 +33,9 @@ GRACE = timedelta(minutes=1)  # a time that passed while it was being sent is no
 KEEPS_TRYING = timedelta(hours=1)  # while the agent's queue is full
 MOST_AT_ONCE = 1000  # that fire at one turn of the periodic task
 KEPT_WHEN_OVER = 20  # of an agent, of those that have no next time
-CRON_FORM = (
+NOT_SENT = stored(gettext_noop("Not sent: %(words)s"))
+NOT_SENT_YET = stored(gettext_noop("Not sent yet, and tried again: %(words)s"))
+CRON_FORM = gettext_noop(
     "A cron expression has five fields: minute, hour, day of the month, month, day of the week;"
     " '0 9 * * 1-5' is 9:00 from Monday to Friday."
 )
@@ -50,7 +57,7 @@ class ScheduleQuerySet(models.QuerySet["Schedule"]):
         """Leave out what was due while the agent was deleted; where it is restored."""
         now = timezone.now()
         for schedule in self.filter(next_at__lte=now):
-            schedule.move_on(now, "Not sent: the agent was deleted at that time.")
+            schedule.move_on(now, gettext_noop("Not sent: the agent was deleted at that time."))
 
 
 class Schedule(models.Model):
@@ -62,22 +69,22 @@ class Schedule(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     agent = models.ForeignKey("Agent", models.CASCADE, related_name="schedules")
-    messages = models.JSONField(help_text="Role and content of each.")
+    messages = models.JSONField(help_text=_("Role and content of each."))
     scheduled_at = models.DateTimeField(null=True, blank=True)
     cron = models.CharField(max_length=LONGEST_CRON, blank=True)
-    timezone = models.CharField(max_length=64, default="UTC", help_text="In which cron is read.")
+    timezone = models.CharField(max_length=64, default="UTC", help_text=_("In which cron is read."))
     most_steps = models.PositiveIntegerField(null=True, blank=True)
-    callback_url = models.TextField(blank=True, help_text="Where the end of each run is told.")
+    callback_url = models.TextField(blank=True, help_text=_("Where the end of each run is told."))
     request_config = models.JSONField(
-        default=dict, editable=False, help_text="How a script wants the answers shown."
+        default=dict, editable=False, help_text=_("How a script wants the answers shown.")
     )
     next_at = models.DateTimeField(
-        null=True, db_index=True, help_text="When it is due; empty where it is over."
+        null=True, db_index=True, help_text=_("When it is due; empty where it is over.")
     )
     last_run = models.ForeignKey(
-        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="The newest."
+        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text=_("The newest.")
     )
-    error = models.TextField(blank=True, help_text="Why the messages were not sent last time.")
+    error = models.TextField(blank=True, help_text=_("Why the messages were not sent last time."))
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ScheduleQuerySet.as_manager()
@@ -109,9 +116,8 @@ class Schedule(models.Model):
         """
         now, agent = now or timezone.now(), agent.locked()
         if not 0 < len(messages) <= MOST_MESSAGES:
-            raise ValidationError(
-                f"Give from one to {MOST_MESSAGES} messages; these are {len(messages)}."
-            )
+            words = gettext("Give from one to %(most)s messages; these are %(count)s.")
+            raise ValidationError(words % {"most": MOST_MESSAGES, "count": len(messages)})
         kept = [{"role": role, "content": checked(text)} for role, text in messages]
         schedule = cls(agent=agent, messages=kept, scheduled_at=at, **options)
         schedule.cron, schedule.timezone = " ".join(cron.split()), agent.timezone
@@ -131,12 +137,13 @@ class Schedule(models.Model):
         """Its rule in words."""
         if self.cron:
             return f"{self.cron} ({self.timezone})"
-        return "once"
+        return gettext("once")
 
     def time_after(self, moment: datetime) -> datetime:
         """The next time by `cron`; ValidationError where there is none."""
         if len(self.cron.split()) != 5 or len(self.cron) > LONGEST_CRON:
-            raise ValidationError(f"'{self.cron[:60]}' is not a cron expression. {CRON_FORM}")
+            words = gettext("'%(cron)s' is not a cron expression.") % {"cron": self.cron[:60]}
+            raise ValidationError(f"{words} {gettext(CRON_FORM)}")
         try:
             local = moment.astimezone(ZoneInfo(self.timezone))
             times = croniter(self.cron, local)
@@ -144,7 +151,8 @@ class Schedule(models.Model):
             if following.fold and "*" not in self.cron.split()[1]:
                 following = times.get_next(datetime)  # the hour that comes twice in autumn
         except (ValueError, LookupError, TypeError, ArithmeticError):
-            raise ValidationError(f"No time fits '{self.cron}'. {CRON_FORM}") from None
+            words = gettext("No time fits '%(cron)s'.") % {"cron": self.cron}
+            raise ValidationError(f"{words} {gettext(CRON_FORM)}") from None
         return following
 
     # -- sending -----------------------------------------------------------------------------------
@@ -166,17 +174,17 @@ class Schedule(models.Model):
 
     def _send(self, now: datetime) -> Run | None:
         if self.last_run and self.last_run.status == Run.Status.QUEUED:
-            self.move_on(now, "Not sent: the message of the time before still waits.")
+            self.move_on(now, gettext_noop("Not sent: the message of the time before still waits."))
             return None
         try:
             self.last_run = self._start()
         except LimitReached as limit:
             if self.next_at and now - self.next_at < KEEPS_TRYING:
-                self.error = f"Not sent yet, and tried again: {limit}"
+                self.error = NOT_SENT_YET % {"words": limit}
                 self.save(update_fields=["error"])
                 self._tell()
             else:
-                self.move_on(now, f"Not sent: {limit}")
+                self.move_on(now, NOT_SENT % {"words": limit})
             return None
         self.move_on(now)
         return self.last_run
@@ -200,7 +208,8 @@ class Schedule(models.Model):
         self.next_at, self.error = None, error
         if self.cron:
             try:
-                self.next_at = self.time_after(now)
+                with translation.override("en"):  # it is stored
+                    self.next_at = self.time_after(now)
             except ValidationError as refusal:
                 self.error = " ".join(filter(None, [error, *refusal.messages]))
         self.save(update_fields=["next_at", "error", "last_run"])
@@ -224,12 +233,12 @@ class Schedule(models.Model):
 def checked_time(at: datetime | None, now: datetime) -> datetime:
     """A time, if it is one to come."""
     if at is None:
-        raise ValidationError("Say when: give a time, or a cron expression.")
+        raise ValidationError(gettext("Say when: give a time, or a cron expression."))
     if at < now - GRACE:
-        raise ValidationError(
-            f"The time {at.astimezone(ZoneInfo('UTC')):%Y-%m-%d %H:%M} UTC has passed; give one to"
-            " come."
-        )
+        words = gettext("The time %(time)s UTC has passed; give one to come.")
+        passed = date_format(at.astimezone(ZoneInfo("UTC")), "DATETIME_FORMAT")
+        raise ValidationError(words % {"time": passed})
     if at > now + FARTHEST:
-        raise ValidationError("The time is more than ten years ahead; give an earlier one.")
+        words = gettext("The time is more than ten years ahead; give an earlier one.")
+        raise ValidationError(words)
     return at

@@ -118,7 +118,7 @@ def terms_of(row: Searchable) -> str:
     try:
         return row.search_terms()
     except Exception as error:
-        logger.warning("%s %s is not searched: %r", row._meta.verbose_name, row.pk, error)
+        logger.warning("%s %s is not searched: %r", row._meta.verbose_name_raw, row.pk, error)
         return ""
 
 

@@ -3,88 +3,76 @@ encrypted, and shown to nobody: only their names are."""
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.utils.translation import gettext, ngettext
+
+from agents.text.numbers import whole
+
+from .audit import AuditEntry
+from .encryption import SECRETS
 
 if TYPE_CHECKING:
     from .agent import Agent
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 MOST, LONGEST = 50, 10_000  # secrets of an agent; characters of each
-UNREADABLE = "cannot be read with the present key; enter it anew"
+UNREADABLE = "cannot be read with the present key; enter it anew"  # to scripts and tools
 
 
 class Secret(NamedTuple):
-    """What may be shown of a secret. `is_readable`: it was stored under the present SECRET_KEY."""
+    """What may be shown of a secret. `is_readable`: it was stored under a key that is here."""
 
     name: str
     is_readable: bool
 
 
-@cache
-def _cipher(key: str) -> Fernet:
-    derived = HKDF(hashes.SHA256(), length=32, salt=None, info=b"memoryweb secrets of agents")
-    return Fernet(base64.urlsafe_b64encode(derived.derive(key.encode())))
-
-
 def problem(name: str, value: str) -> str:
     """Why a secret cannot be stored, in a sentence without its value; "" if it can."""
     if not NAME.fullmatch(name):
-        return (
-            f"'{name[:100]}' is not a name of at most 100 letters, digits and '_' that begins with"
-            " no digit."
+        words = gettext(
+            "'%(name)s' is not a name of at most 100 letters, digits and '_' that begins with no"
+            " digit."
         )
+        return words % {"name": name[:100]}
     if len(value) > LONGEST:
-        return f"The secret {name} may have {LONGEST:,} characters at most."
+        words = gettext("The secret %(name)s may have %(most)s characters at most.")
+        return words % {"name": name, "most": whole(LONGEST)}
     try:
         value.encode()
     except UnicodeEncodeError:
-        return f"The secret {name} holds halves of characters, which cannot be stored."
+        words = gettext("The secret %(name)s holds halves of characters, which cannot be stored.")
+        return words % {"name": name}
     return ""
 
 
 def encrypted(secrets: Mapping[str, str]) -> dict[str, str]:
     """Secrets as they are stored; ValidationError where a name or a value cannot be."""
     if len(secrets) > MOST:
-        raise ValidationError({"secrets": f"An agent may have {MOST} secrets at most."})
+        raise ValidationError({"secrets": too_many()})
     for name, value in secrets.items():
         if words := problem(name, value):
             raise ValidationError({"secrets": words})
-    cipher = _cipher(settings.SECRET_KEY)
-    return {name: cipher.encrypt(value.encode()).decode() for name, value in secrets.items()}
+    return {name: SECRETS.encrypt(value) for name, value in secrets.items()}
 
 
-def unreadable(stored: Mapping[str, str], key: str) -> list[str]:
-    """The names of secrets that were stored under another key than this."""
-    cipher, names = _cipher(key), []
-    for name, token in stored.items():
-        try:
-            cipher.decrypt(token.encode())
-        except InvalidToken:
-            names.append(name)
-    return names
+def too_many() -> str:
+    """The sentence that says so."""
+    words = ngettext(
+        "An agent may have %(most)s secret at most.",
+        "An agent may have %(most)s secrets at most.",
+        MOST,
+    )
+    return words % {"most": MOST}
 
 
 def decrypted(stored: Mapping[str, str]) -> dict[str, str | None]:
-    """The secrets; None for those that were stored under another SECRET_KEY."""
-    return {name: _read(token) for name, token in stored.items()}
-
-
-def _read(token: str) -> str | None:
-    try:
-        return _cipher(settings.SECRET_KEY).decrypt(token.encode()).decode()
-    except InvalidToken:
-        return None
+    """The secrets; None for those that were stored under a key that is not here."""
+    return {name: SECRETS.decrypt(token) for name, token in stored.items()}
 
 
 class WithSecrets(models.Model):
@@ -102,6 +90,15 @@ class WithSecrets(models.Model):
         found = decrypted(self.secrets)
         return [Secret(name, found[name] is not None) for name in sorted(found)]
 
+    def audit_secrets(self, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+        """Note the names of the secrets that are stored and deleted."""
+        put = [name for name, token in after.items() if before.get(name) != token]
+        gone = [name for name in before if name not in after]
+        if put:
+            AuditEntry.record(AuditEntry.Action.SECRETS_PUT, self, names=sorted(put))
+        if gone:
+            AuditEntry.record(AuditEntry.Action.SECRETS_DELETED, self, names=sorted(gone))
+
     @transaction.atomic
     def put_secrets(self, secrets: Mapping[str, str]) -> None:
         """Add these, or replace those of the same names; ValidationError where one cannot be, or
@@ -109,7 +106,7 @@ class WithSecrets(models.Model):
         agent = cast("Agent", self).locked()
         kept = agent.secrets | encrypted(secrets)
         if len(kept) > MOST:
-            raise ValidationError({"secrets": f"An agent may have {MOST} secrets at most."})
+            raise ValidationError({"secrets": too_many()})
         agent.configure(secrets=kept)
         self.secrets = kept
 

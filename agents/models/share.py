@@ -8,11 +8,19 @@ from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.utils.translation import gettext
 
 from .agent import Agent
+from .audit import AuditEntry
 from .block import Block
 from .role import SHARED_ROLES, Role
 from .signals import access_changed
+
+SHARED, SHARE_CHANGED, SHARE_ENDED = (
+    AuditEntry.Action.SHARED,
+    AuditEntry.Action.SHARE_CHANGED,
+    AuditEntry.Action.SHARE_ENDED,
+)
 
 
 class Share(models.Model):
@@ -40,13 +48,19 @@ class Share(models.Model):
         """The name of the person or the group."""
         return self.group.name if self.group else self.user.get_username() if self.user else ""
 
+    def audit(self, action: AuditEntry.Action, row: Agent | Block, **details: Any) -> None:
+        """Note that a row is shared, how, or that it is not any more."""
+        details["group" if self.group else "with"] = self.with_whom
+        AuditEntry.record(action, row, person=self.user, **details)
+
 
 def receiver(to: User | Group, owner_id: int) -> dict[str, Any]:
     """The fields that say with whom something is shared; ValidationError with its owner."""
     if isinstance(to, Group):
         return {"user": None, "group": to}
     if to.pk == owner_id:
-        raise ValidationError({"user": f"{to.get_username()} owns it already."})
+        words = gettext("%(person)s owns it already.") % {"person": to.get_username()}
+        raise ValidationError({"user": words})
     return {"user": to, "group": None}
 
 
@@ -64,7 +78,7 @@ class BlockShare(Share):
         ]
 
     def __str__(self) -> str:
-        return f"{self.block} with {self.with_whom}"
+        return gettext("%(what)s with %(whom)s") % {"what": self.block, "whom": self.with_whom}
 
     @classmethod
     @transaction.atomic
@@ -72,9 +86,10 @@ class BlockShare(Share):
         """Share a block, or change how; ValidationError with its owner."""
         fields = receiver(to, block.owner_id)
         block.lock()  # nobody writes meanwhile
-        share, _ = cls.objects.update_or_create(
+        share, made = cls.objects.update_or_create(
             block=block, **fields, defaults={"can_write": can_write}
         )
+        share.audit(SHARED if made else SHARE_CHANGED, block, can_write=can_write)
         block.redraw_holders()
         return share
 
@@ -83,6 +98,7 @@ class BlockShare(Share):
         """Stop sharing: the block leaves the agents of those who may no longer use it."""
         block = self.block
         block.lock()  # nobody attaches it meanwhile
+        self.audit(SHARE_ENDED, block)
         self.delete()
         leave_agents(block)
         block.redraw_holders()
@@ -102,7 +118,7 @@ class AgentShare(Share):
         ]
 
     def __str__(self) -> str:
-        return f"{self.agent} with {self.with_whom}"
+        return gettext("%(what)s with %(whom)s") % {"what": self.agent, "whom": self.with_whom}
 
     @classmethod
     @transaction.atomic
@@ -110,7 +126,8 @@ class AgentShare(Share):
         """Share an agent, or change the role; ValidationError with its owner."""
         fields = receiver(to, agent.owner_id)
         agent = agent.locked()
-        share, _ = cls.objects.update_or_create(agent=agent, **fields, defaults={"role": role})
+        share, made = cls.objects.update_or_create(agent=agent, **fields, defaults={"role": role})
+        share.audit(SHARED if made else SHARE_CHANGED, agent, role=Role(role).name.lower())
         agent.configure(is_shared=True)
         return share
 
@@ -119,6 +136,7 @@ class AgentShare(Share):
         """Stop sharing; open pages of those who may no longer look say so."""
         agent = self.agent.locked()
         before = agent.audience()
+        self.audit(SHARE_ENDED, agent)
         self.delete()
         agent.configure(is_shared=agent.shares.exists())
         tell_on_commit(agent, before)

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.utils.text import get_text_list
+from django.utils.translation import gettext, ngettext
+
+from agents.text.numbers import whole
 
 from . import Agent, Attachment, Block, BlockShare
 from .prepared_sql import key, values
@@ -47,19 +51,27 @@ class Sharing:
         """`shared with 2 agents, 1 person and 1 group`, or some of these; "" where nobody else has
         it."""
         agents = len(self.agents) + self.others
-        counts = [quantity(agents, "agent")] if agents else []
-        counts += [quantity(self.people, "person", "people")] if self.people else []
-        counts += [quantity(self.groups, "group")] if self.groups else []
-        return f"shared with {listed(counts)}" if counts else ""
+        counts = [agents_in_words(agents)] if agents else []
+        counts += [people_in_words(self.people)] if self.people else []
+        counts += [groups_in_words(self.groups)] if self.groups else []
+        return gettext("shared with %(whom)s") % {"whom": listed(counts)} if counts else ""
 
 
 def listed(words: list[str]) -> str:
     """`a`, `a and b`, or `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+    return get_text_list(words, gettext("and"))
 
 
-def quantity(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+def agents_in_words(count: int) -> str:
+    return ngettext("%(count)s agent", "%(count)s agents", count) % {"count": whole(count)}
+
+
+def people_in_words(count: int) -> str:
+    return ngettext("%(count)s person", "%(count)s people", count) % {"count": whole(count)}
+
+
+def groups_in_words(count: int) -> str:
+    return ngettext("%(count)s group", "%(count)s groups", count) % {"count": whole(count)}
 
 
 def sharing_of(

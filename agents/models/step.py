@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from .block_edit import BlockEdit
 from .event import Event
@@ -73,11 +75,11 @@ class Step(PreparedRow):
     """One model call: which model answered, how it ended, and why another step followed."""
 
     class Status(models.TextChoices):
-        STREAMING = "streaming"
-        CALLING = "calling"  # the message is complete, its tools are run
-        DONE = "done"
-        FAILED = "failed"  # the model broke off or refused; `error` says how
-        STOPPED = "stopped"
+        STREAMING = "streaming", _("Streaming")
+        CALLING = "calling", _("Calling")  # the message is complete, its tools are run
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")  # the model broke off or refused; `error` says how
+        STOPPED = "stopped", _("Stopped")
 
     # the index of the constraint below begins with the run: it needs none of its own
     run = models.ForeignKey("Run", models.CASCADE, related_name="steps", db_index=False)
@@ -86,11 +88,14 @@ class Step(PreparedRow):
     model = models.CharField(max_length=200)
     endpoint = models.CharField(max_length=300)
     context_tokens = models.PositiveIntegerField(
-        default=0, help_text="Tokens of the request, estimated before it was sent."
+        default=0, help_text=_("Tokens of the request, estimated before it was sent.")
     )
-    window = models.PositiveIntegerField(default=0, help_text="The model's context window, tokens.")
+    window = models.PositiveIntegerField(
+        default=0, help_text=_("The model's context window, tokens.")
+    )
     request = models.JSONField(
-        default=dict, help_text="What the request was made of; see agents/memory/sent_requests.py."
+        default=dict,
+        help_text=_("What the request was made of; see agents/memory/sent_requests.py."),
     )
     request_sha256 = models.CharField(max_length=64, blank=True)
     context_bytes = models.PositiveIntegerField(default=0)
@@ -99,7 +104,7 @@ class Step(PreparedRow):
     outcome = models.CharField(max_length=500, blank=True)
     error = models.TextField(blank=True)
     feedback = models.JSONField(
-        default=dict, blank=True, help_text='What a person thinks of it: {"verdict", "tags"}.'
+        default=dict, blank=True, help_text=_('What a person thinks of it: {"verdict", "tags"}.')
     )
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -113,7 +118,7 @@ class Step(PreparedRow):
         ]
 
     def __str__(self) -> str:
-        return f"Step {self.number}"
+        return gettext("Step %(number)s") % {"number": self.number}
 
     @cached_property
     def message_list(self) -> list[Message]:
@@ -234,22 +239,33 @@ class Step(PreparedRow):
 
     @property
     def seconds(self) -> float | None:
-        """How long the step took."""
+        """How long the step took, without the time in which it waited for a person."""
         if not self.finished_at:
             return None
-        return (self.finished_at - self.started_at).total_seconds()
+        return (self.finished_at - self.started_at - self._waited(self.finished_at)).total_seconds()
+
+    def _waited(self, until: datetime) -> timedelta:
+        """How long it waited for a person, who may have been asked several things at once."""
+        waited, since = timedelta(), self.started_at
+        has_calls = self.message is not None and self.message.tool_calls
+        for each in self.approval_list if has_calls else ():
+            if each.kind == each.Kind.PERSON:
+                begin, end = max(each.created_at, since), min(each.decided_at or until, until)
+                waited += max(end - begin, timedelta())
+                since = max(since, end)
+        return waited
 
 
 def checked_feedback(verdict: str | None, tags: Iterable[str] = ()) -> dict[str, Any]:
     """Feedback as a step keeps it; ValidationError where it is none."""
     if not verdict:
         if tags := list(tags):
-            raise ValidationError("Feedback with tags is either 'positive' or 'negative'.")
+            raise ValidationError(gettext("Feedback with tags is either 'positive' or 'negative'."))
         return {}
     if verdict not in VERDICTS:
-        raise ValidationError("Feedback is either 'positive' or 'negative'.")
+        raise ValidationError(gettext("Feedback is either 'positive' or 'negative'."))
     kept = list(dict.fromkeys(storable(tag).strip() for tag in tags))
     if len(kept) > MOST_TAGS or any(not 0 < len(tag) <= LONGEST_TAG for tag in kept):
-        words = f"At most {MOST_TAGS} tags of 1 to {LONGEST_TAG} characters describe feedback."
-        raise ValidationError(words)
+        words = gettext("At most %(most)s tags of 1 to %(longest)s characters describe feedback.")
+        raise ValidationError(words % {"most": MOST_TAGS, "longest": LONGEST_TAG})
     return {"verdict": verdict, "tags": kept}

@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from .message import storable
 from .prepared_sql import read
@@ -22,10 +24,10 @@ PREFIX = "mw_"
 NOTED_EVERY = timedelta(minutes=1)
 MOST_TOKENS = 100  # of one person
 SCOPES = {
-    "read": "Read agents, memory, messages and runs",
-    "chat": "Send messages, stop and approve",
-    "write": "Create, change and delete agents, blocks and passages",
-    "tools": "Write tools and run them",
+    "read": _("Read agents, memory, messages and runs"),
+    "chat": _("Send messages, stop and approve"),
+    "write": _("Create, change and delete agents, blocks and passages"),
+    "tools": _("Write tools and run them"),
 }
 
 
@@ -66,10 +68,16 @@ class Token(models.Model):
 
     def clean(self) -> None:
         if not self.scopes or not set(self.scopes) <= SCOPES.keys():
-            raise ValidationError({"scopes": f"Choose at least one of {', '.join(SCOPES)}."})
+            words = gettext("Choose at least one of %(scopes)s.") % {"scopes": ", ".join(SCOPES)}
+            raise ValidationError({"scopes": words})
         self.scopes = [scope for scope in SCOPES if scope in self.scopes]
         if self._state.adding and Token.objects.of(self.owner).count() >= MOST_TOKENS:
-            raise ValidationError(f"You have {MOST_TOKENS} tokens; revoke one first.")
+            words = ngettext(
+                "You have %(most)s token; revoke it first.",
+                "You have %(most)s tokens; revoke one first.",
+                MOST_TOKENS,
+            )
+            raise ValidationError(words % {"most": MOST_TOKENS})
 
     @classmethod
     def find(cls, secret: str) -> Token | None:

@@ -10,7 +10,10 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from .passage import too_many_tags
 from .signals import tool_checked
 
 if TYPE_CHECKING:
@@ -40,35 +43,38 @@ class Tool(models.Model):
     name = models.CharField(
         max_length=LONGEST_NAME,
         blank=True,
-        help_text="Empty: that of the last function.",
+        help_text=_("Empty: that of the last function."),
     )
     description = models.TextField(blank=True, editable=False)
     source = models.TextField(max_length=LONGEST_SOURCE)
     json_schema = models.JSONField(default=dict, blank=True, editable=False)
     tags = models.JSONField(default=list, blank=True)
-    seconds = models.FloatField(null=True, blank=True, help_text="How long a call may take.")
+    seconds = models.FloatField(null=True, blank=True, help_text=_("How long a call may take."))
     megabytes = models.PositiveIntegerField(
-        null=True, blank=True, help_text="How much memory a call may take."
+        null=True, blank=True, help_text=_("How much memory a call may take.")
     )
     return_char_limit = models.PositiveIntegerField(
         default=LONGEST_RETURN,
         validators=[MinValueValidator(1), MaxValueValidator(LONGEST_RETURN)],
-        help_text="Characters of what it returns; the rest is cut off.",
+        help_text=_("Characters of what it returns; the rest is cut off."),
     )
     default_requires_approval = models.BooleanField(
         default=False,
-        help_text="A person approves each call, whichever agent makes it, unless the agent's own"
-        " rules say otherwise.",
+        help_text=_(
+            "A person approves each call, whichever agent makes it, unless the agent's own"
+            " rules say otherwise."
+        ),
     )
-    metadata = models.JSONField(default=dict, blank=True, help_text="A script's own notes.")
+    metadata = models.JSONField(default=dict, blank=True, help_text=_("A script's own notes."))
     given_description = models.TextField(
-        blank=True, help_text="As a script sent it. Empty: as the docstring has it."
+        blank=True, help_text=_("As a script sent it. Empty: as the docstring has it.")
     )
     given_schema = models.JSONField(
         default=dict,
         blank=True,
-        help_text="The JSON schema of the arguments, as a script sent it. Empty: as the source has"
-        " it.",
+        help_text=_(
+            "The JSON schema of the arguments, as a script sent it. Empty: as the source has it."
+        ),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -90,7 +96,7 @@ class Tool(models.Model):
             models.UniqueConstraint(
                 fields=["owner", "name"],
                 name="tool_name_is_unique",
-                violation_error_message="You already have a tool with this name.",
+                violation_error_message=_("You already have a tool with this name."),
             ),
         ]
 
@@ -125,16 +131,17 @@ class Tool(models.Model):
     def clean(self) -> None:
         errors: dict[str, str] = {}
         if not isinstance(self.tags, list) or not all(isinstance(t, str) for t in self.tags):
-            errors["tags"] = "Tags are a list of texts."
+            errors["tags"] = gettext("Tags are a list of texts.")
         elif len(self.tags) > MOST_TAGS:
-            errors["tags"] = f"There are {len(self.tags)} tags; at most {MOST_TAGS} are allowed."
+            errors["tags"] = too_many_tags(len(self.tags), MOST_TAGS)
         for field, most, unit in (
             ("seconds", settings.TOOL_SECONDS, "s"),
             ("megabytes", settings.TOOL_MEGABYTES, "MB"),
         ):
             value = getattr(self, field)
             if value is not None and not 0 < value <= most:
-                errors[field] = f"Give more than 0 and at most {most:g} {unit}."
+                words = gettext("Give more than 0 and at most %(most)s %(unit)s.")
+                errors[field] = words % {"most": f"{most:g}", "unit": unit}
         if errors:
             raise ValidationError(errors)
         self.read_source()

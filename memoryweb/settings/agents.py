@@ -35,7 +35,7 @@ APPROVAL_HOURS = env.float("MEMORYWEB_APPROVAL_HOURS", default=24.0)
 RUN_LEASE_SECONDS = 15  # a run whose worker gave no sign for so long is taken up by another
 PROCRASTINATE_WORKER_DEFAULTS = {
     "concurrency": WORKER_CONCURRENCY,
-    "fetch_job_polling_interval": 0.5,  # a notification that comes during a fetch is missed
+    "fetch_job_polling_interval": 5,  # beside being told of each job, which may fail
     "update_heartbeat_interval": 5,
     "stalled_worker_timeout": 15,
     "delete_jobs": "successful",  # what a run came to is in its row

@@ -1,7 +1,8 @@
 """Django itself: applications, middleware, templates, language, time."""
 
-from .environment import BASE_DIR, HOSTED
+from .environment import BASE_DIR, HOSTED, PARTS
 from .sign_in import SOCIAL_LOGINS
+from .site import TLS
 
 INSTALLED_APPS = [
     "daphne",
@@ -31,10 +32,12 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "memoryweb.middleware.PageHeaders",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "memoryweb.middleware.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "memoryweb.middleware.SingleUser",
+    "memoryweb.middleware.Audited",
     "memoryweb.middleware.Turns",
     "memoryweb.middleware.Limits",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -48,11 +51,12 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [PARTS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "agents.pages.context_processors.app",
@@ -61,8 +65,11 @@ TEMPLATES = [
     },
     {  # what a page and a socket both show
         "BACKEND": "django.template.backends.jinja2.Jinja2",
-        "DIRS": [BASE_DIR / "agents/jinja2", BASE_DIR / "templates"],  # there are the icons
-        "OPTIONS": {"environment": "agents.templatetags.fragments.environment"},
+        "DIRS": [BASE_DIR / "agents/jinja2", PARTS / "templates"],  # there are the icons
+        "OPTIONS": {
+            "environment": "agents.templatetags.fragments.environment",
+            "extensions": ["jinja2.ext.i18n"],
+        },
     },
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -75,6 +82,14 @@ LARGEST_AGENT_FILE = 50 * 1024 * 1024  # bytes
 # -- Language, time ------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
+# Those that people may choose: complete ones, which tests/server/test_languages.py checks. What an
+# agent reads, and what a script gets, is English whatever its person chose.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("uk", "Українська")]
+LOCALE_PATHS = [BASE_DIR / "agents/locale", BASE_DIR / "agents/locale_of_allauth"]
+FORMAT_MODULE_PATH = "memoryweb.formats"
+LANGUAGE_COOKIE_NAME = "memoryweb_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600  # seconds
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = TLS
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False

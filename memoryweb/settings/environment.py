@@ -1,57 +1,41 @@
-"""The environment, and the folder of the data."""
+"""The environment, the folder of the code and that of the data."""
 
 import secrets
 from pathlib import Path
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
-from environ.fileaware_mapping import FileAwareMapping
+from platformdirs import user_data_path
 
 from memoryweb.data_folder import DATABASE, LOCK, SECRET_KEY_FILE, make_private
+from memoryweb.variables import FileAwareEnv
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-
-
-class Variables(FileAwareMapping):  # type: ignore[misc]
-    """Variables of the environment; NAME_FILE names a file that holds the value of NAME.
-
-    ImproperlyConfigured if both are set, or the file cannot be read.
-    """
-
-    def __getitem__(self, name: str) -> str:
-        file = self.env.get(f"{name}_FILE")
-        if not file:
-            return str(self.env[name])
-        if self.env.get(name):
-            raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Keep one of them.")
-        try:
-            return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise ImproperlyConfigured(
-                f"{name}_FILE names {file}, which cannot be read: {why}. Name a file that this user"
-                " can read, or unset it."
-            ) from None
-
-
-class FileAwareEnv(environ.FileAwareEnv):  # type: ignore[misc]
-    """Reads the variables by type."""
-
-    ENVIRON = Variables()
-
+# Run from where the code lies, templates and static files lie beside it, and the data in var/. A
+# package has them in it (pyproject.toml), and the data are in the user's folder for such.
+INSTALLED = not (BASE_DIR / "manage.py").exists()
+PARTS = BASE_DIR / "memoryweb" if INSTALLED else BASE_DIR
+HOME = user_data_path("memoryweb", appauthor=False) if INSTALLED else BASE_DIR
+COMMAND = "memoryweb" if INSTALLED else "manage.py"  # what a person types
 
 env = FileAwareEnv()
-if (BASE_DIR / ".env").exists():
-    env.read_env(str(BASE_DIR / ".env"))
+if (HOME / ".env").exists():
+    env.read_env(str(HOME / ".env"))
 
 DEBUG = env.bool("DEBUG", default=False)
-DATA = Path(env.str("MEMORYWEB_DATA", default="") or BASE_DIR / "var").expanduser().resolve()
+_data = env.str("MEMORYWEB_DATA", default="") or (HOME if INSTALLED else HOME / "var")
+DATA = Path(_data).expanduser().resolve()
 DATABASE_URL = env.str("DATABASE_URL", default="")
 REDIS_URL = env.str("REDIS_URL", default="")
 HOSTED = DATABASE_URL.startswith(("postgres", "pgsql"))
 
 
 SECRET_KEY_NAMED = bool(env.str("MEMORYWEB_SECRET_KEY", default=""))
+
+
+# Keys that were the secret key before, one a line: what they encrypted and signed can be read.
+SECRET_KEY_FALLBACKS = [
+    key for key in env.str("MEMORYWEB_SECRET_KEY_FALLBACKS", default="").splitlines() if key
+]
 
 
 def _secret_key() -> str:

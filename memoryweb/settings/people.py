@@ -38,11 +38,13 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_FORMS = {
+    "login": "agents.pages.forms.log_in.LogInForm",
     "change_password": "agents.pages.forms.password.ChangePasswordForm",
     "set_password": "agents.pages.forms.password.SetPasswordForm",
     "reset_password_from_key": "agents.pages.forms.password.ResetPasswordForm",
 }
 ACCOUNT_ADAPTER = "agents.accounts.adapter.AccountAdapter"
+USERSESSIONS_ADAPTER = "agents.accounts.audited.SessionsAdapter"
 
 # -- Mail ----------------------------------------------------------------------------------------
 

@@ -15,6 +15,10 @@ MFA_TOTP_TOLERANCE = 1  # of its 30 s, either way, as not every clock is right
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # there may be no mail to verify it with
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not TLS  # http://localhost, which browsers take for safe
 MFA_ADAPTER = "agents.accounts.second_factor.SecondFactorAdapter"
+MFA_FORMS = {
+    "add_webauthn": "agents.pages.forms.passkey.AddPasskeyForm",
+    "edit_webauthn": "agents.pages.forms.passkey.EditPasskeyForm",
+}
 
 # Accounts elsewhere. MEMORYWEB_OIDC has names and addresses for OpenID Connect; others are known
 # by their name alone. Id and secret of each are in variables of their own.

@@ -5,7 +5,7 @@ from typing import Any
 
 from memoryweb.data_folder import DATABASE
 
-from .environment import BASE_DIR, DATA, DATABASE_URL, DEBUG, HOSTED, REDIS_URL, env
+from .environment import DATA, DATABASE_URL, DEBUG, HOSTED, PARTS, REDIS_URL, env
 
 
 def _database() -> dict[str, Any]:
@@ -15,7 +15,7 @@ def _database() -> dict[str, Any]:
             "NAME": DATA / DATABASE,
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
-                "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
+                "timeout": DATABASE_WAIT,
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                 " PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728;"
                 " PRAGMA cache_size=-16000;",
@@ -23,20 +23,24 @@ def _database() -> dict[str, Any]:
         }
     pool = {
         "min_size": 1,
-        "max_size": env.int("MEMORYWEB_DATABASE_POOL", default=WORKER_CONCURRENCY + 2),
-        "timeout": env.float("MEMORYWEB_DATABASE_WAIT", default=10.0),
+        "max_size": DATABASE_POOL,
+        "timeout": DATABASE_WAIT,
         "reconnect_timeout": 5.0,  # longer, it comes to try only every other minute
     }
     named = env.db_url_config(DATABASE_URL)
     return {
         **named,
+        "ENGINE": "memoryweb.postgresql",
         "OPTIONS": {**named.get("OPTIONS", {}), "pool": pool},
-        "CONN_HEALTH_CHECKS": True,  # else a restart of Postgres fails one request a connection
     }
 
 
 # Jobs that a worker does at once; each run holds a connection while it goes on.
 WORKER_CONCURRENCY = env.int("MEMORYWEB_WORKER_CONCURRENCY", default=16)
+DATABASE_POOL = env.int("MEMORYWEB_DATABASE_POOL", default=WORKER_CONCURRENCY + 2)
+DATABASE_WAIT = env.float("MEMORYWEB_DATABASE_WAIT", default=10.0)
+# Whether Postgres keeps the plans of frequent statements, which not every pooler lets it.
+PREPARED_STATEMENTS = env.bool("MEMORYWEB_PREPARED_STATEMENTS", default=True)
 DATABASES = {"default": _database()}
 # Seconds that web and workers wait for `manage.py prepare`.
 PREPARE_WAIT = env.float("MEMORYWEB_PREPARE_WAIT", default=300.0)
@@ -58,14 +62,15 @@ if REDIS_URL:  # then all processes count together
         **_redis,
     }
     CACHES["requests"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "memoryweb.counters.RequestCounters",
         "KEY_PREFIX": "memoryweb.requests",
         **_redis,
     }
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [PARTS / "static"]
 # Where `manage.py serve` or `collectstatic` puts them, with hashes in their names, and compressed.
 STATIC_ROOT = Path(env.str("MEMORYWEB_STATIC", default="") or DATA / "static").expanduser()
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -20,6 +20,7 @@ from agents.runs import failures, loop
 from tests.conftest import Ask
 from tests.support.conversation import add_message, talk
 from tests.support.fake_openai import FakeOpenAI, calls, context_length, status, text
+from tests.support.stored import acquired
 
 
 @pytest.fixture
@@ -235,8 +236,7 @@ def test_core_memory_that_does_not_fit_alone_ends_the_run_with_what_to_shorten(
 
 def test_stop_is_heeded_while_summarising(small: Agent, model: FakeOpenAI, ask: Ask) -> None:
     talk(small, 26)
-    run = small.send("Next", "k")
-    run.acquire()
+    run = acquired(small.send("Next", "k"))
     run.stop()
     with pytest.raises(RunStopped):
         compact(

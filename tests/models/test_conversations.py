@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 from agents.ledger.fork_conversation import fork
 from agents.memory.context import compile_context
 from agents.models import Agent, Compaction, Conversation, Editor, Event, LimitReached, Message, Run
+from agents.models.conversation_list import list_conversations
 from agents.runs import engine
 from agents.runs.loop import run_agent
 from tests.conftest import Ask
@@ -88,7 +89,8 @@ def stored_conversation(conversation: Conversation) -> Conversation:
 
 def test_a_message_brings_an_archived_conversation_back(second: Conversation) -> None:
     second.archive()
-    assert second.agent.listed_conversations() == ([second.agent.first_conversation], False)
+    (listed,) = list_conversations(second.agent, second.agent.owner).groups
+    assert listed[1] == [second.agent.first_conversation]
     second.send("Still here?", "k")
     assert stored_conversation(second).archived_at is None
 

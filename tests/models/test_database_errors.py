@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -163,7 +164,7 @@ def test_a_run_that_keeps_breaking_off_rests_longer_and_longer(
     own: Agent, handed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("agents.runs.engine.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: now[0]))
     run = own.send("Hello", "k")
     rests = []
     with locked():

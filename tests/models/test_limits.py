@@ -93,7 +93,7 @@ def enough(agent: Agent, settings: Settings) -> Agent:
 
 
 def test_a_person_has_so_many_agents_and_no_more(enough: Agent, alice: User, bob: User) -> None:
-    with pytest.raises(LimitReached, match="You have 1 agents; one person may have at most 1"):
+    with pytest.raises(LimitReached, match="You have 1 agent; one person may have at most 1"):
         Agent.create(alice, "Second", ChatMemory())
     with pytest.raises(LimitReached):
         import_agent(alice, export_agent(enough))
@@ -112,7 +112,7 @@ def test_a_fork_is_one_more_agent(enough: Agent, alice: User, settings: Settings
 
 
 def test_one_agent_too_many_is_refused_with_429(enough: Agent, alice: User, web: Client) -> None:
-    form = {"name": "Second", "memory_class": "ChatMemory", "system_prompt": "You are it."}
+    form = {"name": "Second", "template": "assistant", "system_prompt": "You are it."}
     form |= {"blocks-TOTAL_FORMS": "0", "blocks-INITIAL_FORMS": "0"}
     page = web.post(reverse("agent_new"), form)
     assert page.status_code == 429

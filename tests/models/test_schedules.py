@@ -178,7 +178,7 @@ def test_a_full_queue_is_tried_again_for_an_hour(agent: Agent, settings: Setting
     assert fire(minutes(60)) == 0
     assert stored(given_up).next_at is None
     assert stored(given_up).error.startswith(
-        "Not sent: 1 messages already wait in this conversation"
+        "Not sent: 1 message already waits in this conversation"
     )
 
 
@@ -220,7 +220,7 @@ def test_a_disabled_persons_agents_are_sent_nothing(agent: Agent) -> None:
     ("given", "words"),
     [
         ({}, "Say when"),
-        ({"at": NOW - timedelta(hours=1)}, "2026-03-02 07:30 UTC has passed"),
+        ({"at": NOW - timedelta(hours=1)}, "2 Mar 2026, 07:30 UTC has passed"),
         ({"at": NOW + timedelta(days=4000)}, "ten years"),
         ({"cron": "every day"}, "is not a cron expression"),
         ({"cron": "* * * * * *"}, "is not a cron expression"),

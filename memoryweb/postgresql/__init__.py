@@ -1,0 +1,1 @@
+"""Django's Postgres backend, with a pool that asks the database less."""
