@@ -10,6 +10,7 @@ import re
 from enum import Enum
 
 from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext, gettext_noop
 
 from agents.models import Agent, Role
 
@@ -24,11 +25,27 @@ class Who(Enum):
     STAFF = "administrators"
 
 
-MAY = {
-    VIEWER: "look at it",
-    CHATTER: "talk to it",
-    EDITOR: "change it",
-    OWNER: "share or delete it",
+SHARED = {  # what somebody may do with what was shared with them
+    ("agent", VIEWER): gettext_noop(
+        "%(owner)s shared this agent with you so that you may look at it."
+    ),
+    ("agent", CHATTER): gettext_noop(
+        "%(owner)s shared this agent with you so that you may talk to it."
+    ),
+    ("agent", EDITOR): gettext_noop(
+        "%(owner)s shared this agent with you so that you may change it."
+    ),
+    ("block", VIEWER): gettext_noop(
+        "%(owner)s shared this block with you so that you may look at it."
+    ),
+    ("block", EDITOR): gettext_noop(
+        "%(owner)s shared this block with you so that you may change it."
+    ),
+}
+ASK = {  # whom to ask for more
+    CHATTER: gettext_noop("To talk to it, ask %(owner)s."),
+    EDITOR: gettext_noop("To change it, ask %(owner)s."),
+    OWNER: gettext_noop("To share or delete it, ask %(owner)s."),
 }
 
 
@@ -41,18 +58,30 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
     **dict.fromkeys(
         (
             *("home", "agent_new", "agent_new_block", "agent_new_first_blocks"),
-            *("agent_import", "agent_imported", "agents_deleted", "blocks", "blocks_new"),
+            *("agent_import", "agent_imported", "agents_deleted", "agents_list"),
+            *("blocks", "blocks_new"),
             *("tools", "tool_new", "tool_read_new", "tool_try_new"),
             *("tool", "tool_read", "tool_try", "tool_delete"),
-            *("tokens", "token_revoke", "api_operations", "account", "session_end"),
+            *("tokens", "token_revoke", "api_operations", "account", "activity", "session_end"),
+            *("usage", "model_keys", "model_key_delete", "find", "models_new", "model_test_new"),
         ),
         Who.PERSON,
     ),
     **dict.fromkeys(
         (
-            *("agent", "conversation", "conversations", "older_runs"),
+            *("agent", "agent_listed", "conversation", "conversations", "older_runs"),
+            "conversations_list",
+            *("message_text", "agent_find", "temporary_close"),
             *("compaction_messages", "step_request", "step_request_raw", "panel_tab"),
-            *("context_part", "block_blame", "older_edits", "newer_edits", "archival"),
+            "conversation_export",
+            *(
+                "context_part",
+                "block_blame",
+                "block_whole",
+                "older_edits",
+                "newer_edits",
+                "archival",
+            ),
             *("archival_older", "archival_newer", "archival_embedding", "archival_whole"),
             *("compiled_memory", "past_at", "past", "past_part", "image", "image_thumbnail"),
             # the verbs of a block refuse a write themselves, in the same words at every door
@@ -63,7 +92,8 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
     **dict.fromkeys(
         (
             *("message_send", "run_stop", "run_retry", "run_queued", "step_feedback", "image_add"),
-            *("conversation_new", "conversation_rename", "conversation_archive"),
+            *("run_again", "run_show", "message_fork"),
+            *("conversation_new", "conversation_rename", "conversation_archive", "temporary_new"),
         ),
         CHATTER,
     ),
@@ -71,15 +101,29 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
         (
             *(
                 "agent_settings",
+                "agent_rename",
+                "models",
+                "model_test",
+                "model_choose",
                 "agent_export",
                 "secrets",
                 "secret_delete",
                 "schedule_stop",
                 "conversation_delete",
             ),
-            *("approval_decide", "run_undo", "reflect", "compact"),
+            *("history_imports", "history_import", "history_import_part"),
+            *("history_import_store", "history_import_undo"),
+            *(
+                "message_leave_out",
+                "message_put_back",
+                "approval_decide",
+                "run_undo",
+                "reflect",
+                "compact",
+            ),
             *("block_new", "block_attach", "block_edit", "block_detach", "block_restore"),
             *("block_undo", "archival_add", "archival_edit", "archival_delete"),
+            *("archival_delete_tagged", "file_add", "file", "file_remove"),
             *("tool_attach", "tool_detach", "tool_rules"),
         ),
         EDITOR,
@@ -97,15 +141,28 @@ PAGES: dict[str, Role | Who | tuple[Role, Role]] = {
         OWNER,
     ),
     "agent_leave": VIEWER,
+    "dashboard": Who.STAFF,
     "storage": Who.STAFF,
+    "storage_agents": Who.STAFF,
+    "set_language": Who.ANYONE,
     "sign_up_first": Who.ANYONE,
     "sign_up_invited": Who.ANYONE,
+}
+
+# What can be done in a temporary chat, which has no memory, settings or files of its own.
+TEMPORARY = {
+    *("agent", "conversation", "older_runs", "agent_find", "message_text", "image"),
+    *("image_thumbnail", "image_add", "step_request", "step_request_raw", "step_feedback"),
+    *("message_send", "run_stop", "run_retry", "run_queued", "run_again", "run_show"),
+    *("message_leave_out", "message_put_back", "approval_decide", "compact", "compaction_messages"),
+    *("compaction_summary", "models", "model_test", "model_choose", "temporary_close"),
 }
 
 # The commands of a socket.
 COMMANDS: dict[str, Role | Who] = {
     "follow": VIEWER,
     "ack": Who.PERSON,
+    "draft": VIEWER,
     "send": CHATTER,
     "stop": CHATTER,
 }
@@ -127,6 +184,17 @@ def role_for_page(name: str, *, writes: bool) -> Role:
     if isinstance(needed, Who):
         raise KeyError(name)
     return needed
+
+
+def check_temporary(agent: Agent, name: str) -> None:
+    """Forbidden where an agent is a temporary chat, and a page of this name is not for those."""
+    if agent.is_temporary and name not in TEMPORARY:
+        raise Forbidden(
+            gettext(
+                "This is a temporary chat: it has no memory, settings or files of its own, so this"
+                " cannot be done in it. Go to the agent itself instead."
+            )
+        )
 
 
 def role_for_command(name: str) -> Role:
@@ -151,7 +219,5 @@ def check_agent(agent: Agent, has: Role, needs: Role) -> None:
 def check(has: Role, needs: Role, noun: str, owner: str) -> None:
     """Forbidden where somebody has one role in an agent or a block (`noun`) and needs a higher."""
     if has < needs:
-        raise Forbidden(
-            f"{owner} shared this {noun} with you so that you may {MAY[has]}. To {MAY[needs]}, ask"
-            f" {owner}."
-        )
+        words = f"{gettext(SHARED[noun, has])} {gettext(ASK[needs])}"
+        raise Forbidden(words % {"owner": owner})

@@ -5,11 +5,16 @@ from __future__ import annotations
 from procrastinate.contrib.django import app
 
 from .api import callbacks
-from .models import Agent, Approval, Image, Schedule
-from .models.searchable import make_all_terms
-from .runs import engine, retention
-from .runs.jobs import EXECUTE, QUEUE
+from .attached_files.work import READ
+from .attached_files.work import work as read_files
+from .imports import work
+from .llm.embeddings import embedding_model
+from .models import Agent, AttachedFile, HistoryImport, Image, Reservation, Run
+from .runs import engine, periodic, retention
+from .runs.jobs import EXECUTE, QUEUE, defer_once
 from .search import embedder
+
+EMBED, CALL_BACK, IMPORT = "embed_what_is_new", "send_callbacks", "work_off_imports"
 
 
 @app.task(queue=QUEUE, name=EXECUTE, pass_context=False)
@@ -19,45 +24,50 @@ def execute_run(run_id: int) -> None:
 
 
 @app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="take_up_abandoned_runs", queueing_lock="take_up", pass_context=False)
-def take_up_abandoned_runs(timestamp: int) -> None:
-    """Hand over the runs on which nobody works although somebody should."""
-    engine.take_up()
+@app.task(queue=QUEUE, name="do_what_is_due", queueing_lock="due", pass_context=False)
+def do_what_is_due(timestamp: int) -> None:
+    """What is looked for every few seconds, in one job: a job costs more than most of it does. What
+    may take long gets a job of its own, if there is any to do."""
+    periodic.do_what_is_due()
+    if embedding_model():
+        defer_once(EMBED)
+    if Run.objects.callbacks_due().exists():
+        defer_once(CALL_BACK)
+    if HistoryImport.objects.all().due().exists():
+        defer_once(IMPORT)
+    if AttachedFile.objects.due().exists():
+        defer_once(READ)
 
 
-@app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="index_what_is_new", queueing_lock="index", pass_context=False)
-def index_what_is_new(timestamp: int) -> None:
-    """Make the terms of what other clients of the database wrote."""
-    make_all_terms()
-
-
-@app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="embed_what_is_new", queueing_lock="embed", pass_context=False)
-def embed_what_is_new(timestamp: int) -> None:
+@app.task(queue=QUEUE, name=EMBED, queueing_lock=EMBED, pass_context=False)
+def embed_what_is_new() -> None:
     """Give passages and messages their vectors; one worker at a time does."""
     embedder.take_turn()
 
 
-@app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="expire_approvals", queueing_lock="expire", pass_context=False)
-def expire_approvals(timestamp: int) -> None:
-    """Refuse the tool calls that nobody approved in time."""
-    Approval.objects.all().expire()
-
-
-@app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="fire_schedules", queueing_lock="schedules", pass_context=False)
-def fire_schedules(timestamp: int) -> None:
-    """Send the scheduled messages that are due."""
-    Schedule.objects.all().fire_due()
-
-
-@app.periodic(cron="* * * * * */5")
-@app.task(queue=QUEUE, name="send_callbacks", queueing_lock="callbacks", pass_context=False)
-def send_callbacks(timestamp: int) -> None:
+@app.task(queue=QUEUE, name=CALL_BACK, queueing_lock=CALL_BACK, pass_context=False)
+def send_callbacks() -> None:
     """Tell the scripts that named an address that their runs rest."""
     callbacks.send_due()
+
+
+@app.task(queue=QUEUE, name=IMPORT, queueing_lock=IMPORT, pass_context=False)
+def work_off_imports() -> None:
+    """Read the files of other assistants, make passages of them, undo them."""
+    work.work()
+
+
+@app.task(queue=QUEUE, name=READ, queueing_lock=READ, pass_context=False)
+def read_attached_files() -> None:
+    """Make passages of the files that people attach."""
+    read_files()
+
+
+@app.periodic(cron="* * * * *")
+@app.task(queue=QUEUE, name="settle_reservations", queueing_lock="settle", pass_context=False)
+def settle_reservations(timestamp: int) -> None:
+    """Count what calls held back of quotas and nobody settled in time."""
+    Reservation.settle_expired()
 
 
 @app.periodic(cron="0 * * * *")

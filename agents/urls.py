@@ -4,10 +4,12 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from agents.pages import (
     agent_files,
+    agent_list,
     agents,
     approvals,
     archival,
     archival_changes,
+    attached_files,
     block_pages,
     blocks,
     chat,
@@ -15,8 +17,11 @@ from agents.pages import (
     context,
     conversations,
     custom_tools,
+    finding,
     history,
+    history_imports,
     images,
+    models,
     panel,
     passages,
     runs,
@@ -25,8 +30,11 @@ from agents.pages import (
     sent_requests,
     shares,
     sharing,
+    temporary,
     time_travel,
     tools,
+    versions,
+    welcome,
 )
 
 block = [
@@ -35,10 +43,13 @@ block = [
     path("detach/", blocks.detach, name="block_detach"),
     path("restore/<int:version>/", history.restore, name="block_restore"),
     path("blame/", history.blame_lines, name="block_blame"),
+    path("whole/", blocks.whole, name="block_whole"),
 ]
 run = [
     path("undo/", runs.undo, name="run_undo"),
     path("retry/", runs.retry, name="run_retry"),
+    path("again/", versions.again, name="run_again"),
+    path("show/", versions.show, name="run_show"),
     path("queued/", runs.queued, name="run_queued"),
 ]
 archive = [
@@ -47,9 +58,16 @@ archive = [
     path("newer/", archival_changes.newer, name="archival_newer"),
     path("embedding/", archival.embedded, name="archival_embedding"),
     path("add/", passages.add, name="archival_add"),
+    path("tagged/delete/", passages.delete_tagged, name="archival_delete_tagged"),
     path("<int:passage_id>/", passages.edit, name="archival_edit"),
     path("<int:passage_id>/text/", archival.whole, name="archival_whole"),
     path("<int:passage_id>/delete/", passages.delete, name="archival_delete"),
+]
+message = [
+    path("text/", versions.text, name="message_text"),
+    path("fork/", versions.fork, name="message_fork"),
+    path("leave-out/", versions.leave_out, name="message_leave_out"),
+    path("put-back/", versions.put_back, name="message_put_back"),
 ]
 past = [
     path("", time_travel.find, name="past_at"),
@@ -61,6 +79,8 @@ past = [
 of_conversation: list[URLPattern | URLResolver] = [
     path("messages/", runs.send, name="message_send"),
     path("stop/", runs.stop, name="run_stop"),
+    path("export/<slug:name>/", conversations.export, name="conversation_export"),
+    path("model/", models.choose, name="model_choose"),
     path("reflect/", runs.reflect_now, name="reflect"),
     path("compact/", compactions.compact, name="compact"),
     path("panel/<slug:name>/", panel.show, name="panel_tab"),
@@ -77,10 +97,15 @@ conversation: list[URLPattern | URLResolver] = [
 agent: list[URLPattern | URLResolver] = [
     path("", chat.chat, name="agent"),
     path("settings/", agents.change, name="agent_settings"),
+    path("rename/", agent_list.rename, name="agent_rename"),
+    path("listed/", agent_list.change, name="agent_listed"),
+    path("models/", models.index, name="models"),
+    path("models/test/", models.try_out, name="model_test"),
     path("schedules/", schedules.index, name="schedules"),
     path("schedules/<uuid:schedule_id>/stop/", schedules.stop, name="schedule_stop"),
     path("secrets/", secrets.index, name="secrets"),
     path("secrets/delete/", secrets.delete, name="secret_delete"),
+    path("find/", finding.within, name="agent_find"),
     path("export/", agent_files.export, name="agent_export"),
     path("sharing/", sharing.index, name="agent_sharing"),
     path("sharing/<int:share_id>/stop/", sharing.stop, name="agent_share_stop"),
@@ -89,14 +114,27 @@ agent: list[URLPattern | URLResolver] = [
     path("restore/", agents.restore, name="agent_restore"),
     # its conversations
     path("conversations/", conversations.index, name="conversations"),
+    path("conversations/list/", conversations.titled, name="conversations_list"),
     path("conversations/new/", conversations.new, name="conversation_new"),
+    path("temporary/new/", temporary.new, name="temporary_new"),
+    path("temporary/close/", temporary.close, name="temporary_close"),
     path("conversations/<uuid:conversation_id>/", include(conversation)),
     *of_conversation,
+    # conversations from elsewhere
+    path("imports/", history_imports.index, name="history_imports"),
+    path("imports/<int:import_id>/", history_imports.show, name="history_import"),
+    path("imports/<int:import_id>/part/", history_imports.part, name="history_import_part"),
+    path("imports/<int:import_id>/store/", history_imports.store, name="history_import_store"),
+    path("imports/<int:import_id>/undo/", history_imports.undo, name="history_import_undo"),
     path("images/", images.add, name="image_add"),
     path("images/<slug:sha256>/", images.show, name="image"),
     path("images/<slug:sha256>/thumbnail/", images.thumbnail, name="image_thumbnail"),
+    path("files/", attached_files.add, name="file_add"),
+    path("files/<int:file_id>/", attached_files.show, name="file"),
+    path("files/<int:file_id>/remove/", attached_files.remove, name="file_remove"),
     path("older/<int:run_id>/", runs.older, name="older_runs"),
     path("runs/<int:run_id>/", include(run)),
+    path("said/<int:message_id>/", include(message)),
     path("approvals/<int:approval_id>/", approvals.decide, name="approval_decide"),
     path(
         "compactions/<int:compaction_id>/messages/",
@@ -140,10 +178,14 @@ tool = [
     path("delete/", custom_tools.delete, name="tool_delete"),
 ]
 urlpatterns = [
-    path("", chat.home, name="home"),
+    path("", welcome.home, name="home"),
+    path("find/", finding.everywhere, name="find"),
+    path("agents/list/", agent_list.further, name="agents_list"),
     path("agents/new/", agents.new, name="agent_new"),
     path("agents/new/blocks/", agents.new_block, name="agent_new_block"),
     path("agents/new/first-blocks/", agents.new_first_blocks, name="agent_new_first_blocks"),
+    path("models/", models.index, name="models_new"),
+    path("models/test/", models.try_out, name="model_test_new"),
     path("agents/import/", agent_files.import_, name="agent_import"),
     path("agents/imported/", agent_files.imported, name="agent_imported"),
     path("agents/deleted/", agents.deleted, name="agents_deleted"),

@@ -15,12 +15,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from .entry import Entry
 from .names import checked_name
 from .people import one_at_a_time, people, save_new
 
 logger = logging.getLogger(__name__)
+OPTIONAL = gettext_noop("Email (optional)")  # a label of allauth's, with our word for "optional"
 CONFIRMATION_SENT = "account/messages/email_confirmation_sent.txt"
 
 
@@ -70,7 +73,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException) as error:
             logger.error("A mail could not be sent: %s", type(error).__name__)
-            words = "The mail could not be sent. Try again later, or ask the administrator."
+            words = _("The mail could not be sent. Try again later, or ask the administrator.")
             messages.error(self.request, words)
 
     def add_message(
@@ -83,7 +86,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     ) -> None:
         """Tell the person; that a mail was sent only where one was."""
         if message_template == CONFIRMATION_SENT and not settings.MAIL:
-            words = "The address is noted. This server cannot send mail, so it stays unconfirmed."
+            words = _(
+                "The address is noted. This server cannot send mail, so it stays unconfirmed."
+            )
             messages.warning(request, words)
         else:
             super().add_message(request, level, message_template, *args, **named)

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents.live import publisher
-from agents.models import Agent, AgentShare, Block, BlockShare, Identity, Tool
+from agents.models import Agent, AgentShare, AuditEntry, Block, BlockShare, Identity, Tool
 from agents.tools import attaching
 
 
@@ -33,9 +34,10 @@ def hand_over(person: User, to: User) -> HandedOver:
     that the agents hold is shared with their new owner. ValidationError where that cannot be.
     """
     if to.pk == person.pk:
-        raise ValidationError("Choose somebody else: these agents are theirs already.")
+        raise ValidationError(_("Choose somebody else: these agents are theirs already."))
     if not to.is_active:
-        raise ValidationError(f"{to.get_username()}'s account is disabled; choose another one.")
+        words = _("%(person)s's account is disabled; choose another one.")
+        raise ValidationError(words % {"person": to.get_username()})
     for each in sorted((person, to), key=lambda user: user.pk):
         attaching.lock_tools_of(each)
     rename_tools(person, to)
@@ -47,7 +49,9 @@ def hand_over(person: User, to: User) -> HandedOver:
     counts = HandedOver(agents=len(keys), blocks=blocks.count(), tools=person.tools.count())
     pass_on_shares(person, to)
     for kind in (Agent, Block, Tool, Identity):
-        kind._default_manager.filter(owner=person).update(owner=to)
+        kind._base_manager.filter(owner=person).update(owner=to)  # temporary chats as well
+    done = AuditEntry.Action.HANDED_OVER
+    AuditEntry.record(done, person, person=to, to=to.get_username(), **counts._asdict())
     for key in keys:  # pages that show one look whose it is
         transaction.on_commit(lambda key=key: publisher.publish_deleted(key), robust=True)  # type: ignore[misc]
     return counts

@@ -6,9 +6,13 @@ import re
 import unicodedata
 
 from django.core.exceptions import ValidationError
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 OWNER = "owner"
 INVISIBLE = re.compile("[\u115f\u1160]")  # Hangul fillers, which count as letters
+SCRIPTS = (gettext_noop("Latin"), gettext_noop("Cyrillic"), gettext_noop("Greek"))  # most mixed
 WRITTEN_TOGETHER = (  # Japanese, Korean, Chinese with its phonetic letters
     {"CJK", "HIRAGANA", "KATAKANA"},
     {"CJK", "HANGUL"},
@@ -20,19 +24,20 @@ def checked_name(name: str) -> str:
     """A user name in its normal form; ValidationError if it could look like another person's."""
     name = unicodedata.normalize("NFKC", name)
     if name.lower() == OWNER:
-        raise ValidationError("This name is taken; choose another one.")
+        raise ValidationError(_("This name is taken; choose another one."))
     if "@" in name:
-        raise ValidationError("A user name has no '@': it would look like an email address.")
+        raise ValidationError(_("A user name has no '@': it would look like an email address."))
     if INVISIBLE.search(name):
-        raise ValidationError("This user name contains an invisible letter; leave it out.")
+        raise ValidationError(_("This user name contains an invisible letter; leave it out."))
     scripts = {script_of(letter) for letter in name if letter.isalpha() or not letter.isascii()}
     scripts -= {"MODIFIER"}
     if len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER):
-        mixed = " and ".join(script.capitalize() for script in sorted(scripts))
-        raise ValidationError(
-            f"This user name mixes letters of several scripts ({mixed}), so it could look like"
+        names = [_(script.capitalize()) for script in sorted(scripts)]
+        words = _(
+            "This user name mixes letters of several scripts (%(scripts)s), so it could look like"
             " another person's; use only one script."
         )
+        raise ValidationError(words % {"scripts": get_text_list(names, _("and"))})
     return name
 
 

@@ -3,18 +3,40 @@
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 
-from . import agents, blocks, endpoints, invitations, passages, people, rows, sign_in, tools
+from . import (
+    agents,
+    announcements,
+    audit,
+    blocks,
+    endpoints,
+    invitations,
+    model_endpoints,
+    passages,
+    people,
+    quotas,
+    rows,
+    runs,
+    sign_in,
+    tools,
+    usage,
+)
 
 __all__ = [
     "agents",
+    "announcements",
+    "audit",
     "blocks",
     "endpoints",
     "invitations",
+    "model_endpoints",
     "passages",
     "people",
+    "quotas",
     "rows",
+    "runs",
     "sign_in",
     "tools",
+    "usage",
 ]
 
 admin.site.site_header = admin.site.site_title = "memoryweb"

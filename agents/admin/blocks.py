@@ -11,10 +11,14 @@ from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Attachment, Block, BlockEdit, BlockShare, Editor, MemoryRefusal
 from agents.pages.forms.agent import TextAsTyped
 from agents.pages.forms.block import SETTINGS, SchemaField
+from agents.text.numbers import whole
 
 from .shared import (
     BlocksAdmin,
@@ -24,6 +28,7 @@ from .shared import (
     ReadOnlyPermissions,
     deleted_with,
     rows_of,
+    written_by,
 )
 
 LEDGER_SHOWN = 50  # rows below a block; a link leads to all of them
@@ -36,11 +41,11 @@ def lines_of(text: str) -> SafeString:
 class LedgerColumns:
     """How an edit is shown."""
 
-    @admin.display(description="who")
+    @admin.display(description=_("who"))
     def who(self, edit: BlockEdit) -> str:
-        return f"{edit.editor_name} ({edit.editor_kind})"
+        return written_by(edit)
 
-    @admin.display(description="what changed")
+    @admin.display(description=_("what changed"))
     def change(self, edit: BlockEdit) -> SafeString:
         marks = {"added": "<ins>{}</ins>", "removed": "<del>{}</del>", "same": "{}"}
         parts = ((marks[part.kind], lines_of(part.text)) for part in edit.pieces())
@@ -67,7 +72,7 @@ class Ledger(LedgerColumns, ReadOnlyPermissions, LedgerTable):
     fields = ("version", "who", "created_at", "change")
     readonly_fields = fields
     ordering = ["-version"]
-    verbose_name_plural = f"ledger (the last {LEDGER_SHOWN})"
+    verbose_name_plural = format_lazy(_("history (the last {count} edits)"), count=LEDGER_SHOWN)
     show_change_link = True
     extra = 0
 
@@ -115,16 +120,23 @@ class BlockForm(BlocksForm):
 def changed_since(block: Block) -> SafeString:
     """The error for a form that is older than the block."""
     edit = block.edits.first()
-    by = f"last written by {edit.editor_name} ({edit.editor_kind})" if edit else "never written"
-    return format_html(
-        "The block was changed since you opened it; nothing is saved yet. It is at version {}, {},"
-        " with a limit of {}, and its value is now: <pre>{}</pre> Copy from it what you need;"
-        " saving again replaces it with the value below.",
-        block.version,
-        by,
-        f"{block.limit:,}",
-        block.value,
-    )
+    if edit:
+        words = gettext(
+            "The block was changed since you opened it; nothing is saved yet. It is at version"
+            " {version}, last written by {editor}, with a limit of {limit}, and its value is now:"
+            " <pre>{value}</pre> Copy from it what you need; saving again replaces it with the"
+            " value below."
+        )
+    else:
+        words = gettext(
+            "The block was changed since you opened it; nothing is saved yet. It is at version"
+            " {version}, never written, with a limit of {limit}, and its value is now:"
+            " <pre>{value}</pre> Copy from it what you need; saving again replaces it with the"
+            " value below."
+        )
+    editor = written_by(edit) if edit else ""
+    limit = whole(block.limit)
+    return format_html(words, version=block.version, editor=editor, limit=limit, value=block.value)
 
 
 @admin.register(Block)
@@ -135,7 +147,7 @@ class BlockAdmin(BlocksAdmin):
     list_filter = ["kind", "read_only", "ask_before_write", "updated_at"]
     list_select_related = ["owner"]
     search_fields = ["label", "value", "description", "owner__username", "agents__name", "=id"]
-    search_help_text = "A label, words of the value, an agent's or its owner's name, an id."
+    search_help_text = _("A label, words of the value, an agent's or its owner's name, an id.")
     date_hierarchy = "created_at"
     show_full_result_count = False
     raw_id_fields = ["owner"]
@@ -179,19 +191,20 @@ class BlockAdmin(BlocksAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Block]) -> None:
         queryset.discard(by=editor(request))  # type: ignore[attr-defined]
 
-    @admin.display(description="held by")
+    @admin.display(description=_("held by"))
     def held_by(self, block: Block) -> str:
-        return ", ".join(agent.name for agent in block.agents.all()) or "no agent"
+        return ", ".join(agent.name for agent in block.agents.all()) or gettext("no agent")
 
-    @admin.display(description="shared with")
+    @admin.display(description=_("shared with"))
     def shared_with(self, block: Block) -> SafeString:
         return rows_of(BlockShare, block__id__exact=block.pk)
 
-    @admin.display(description="characters")
+    @admin.display(description=_("characters"))
     def characters(self, block: Block) -> str:
-        return f"{len(block.value):,} of {block.limit:,}"
+        counts = {"count": whole(len(block.value)), "limit": whole(block.limit)}
+        return gettext("%(count)s of %(limit)s") % counts
 
-    @admin.display(description="whole ledger")
+    @admin.display(description=_("whole history"))
     def whole_ledger(self, block: Block) -> SafeString:
         return rows_of(BlockEdit, block__id__exact=block.pk)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import EndpointFacts
 
@@ -16,7 +17,7 @@ from .shared import ReadOnly
 class EndpointFactsAdmin(ReadOnly):
     list_display = ["model", "base_url", "dialect", "window", "updated_at"]
     search_fields = ["base_url", "model"]
-    search_help_text = "An address or a model's name."
+    search_help_text = _("An address or a model's name.")
 
     def has_delete_permission(self, request: HttpRequest, *args: Any) -> bool:
         return admin.ModelAdmin.has_delete_permission(self, request, *args)

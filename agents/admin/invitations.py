@@ -12,15 +12,19 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Invitation
+from agents.text.numbers import whole
 
 from .shared import InvitationsAdmin
 
-CLOSED = (
+CLOSED = _(
     "Nobody can be invited, as MEMORYWEB_SIGNUP is closed. Set it to invitation, or add people"
     " under Users."
 )
+REVOKED = gettext_noop("Revoked.")
 
 
 @admin.register(Invitation)
@@ -31,6 +35,7 @@ class InvitationAdmin(InvitationsAdmin):
     list_select_related = ["made_by", "used_by"]
     fields = ["email", "role"]
     actions = ["revoke"]
+    audited_itself = True
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
@@ -60,8 +65,10 @@ class InvitationAdmin(InvitationsAdmin):
         assert request.user.is_authenticated
         path = reverse("sign_up_invited", args=[obj.issue(request.user)])
         link = (settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")) + path
-        words = "The link, which is shown only now: {}. It is good for one account within a week."
-        messages.warning(request, format_html(words, format_html("<code>{}</code>", link)))
+        words = gettext(
+            "The link, which is shown only now: {link}. It is good for one account within a week."
+        )
+        messages.warning(request, format_html(words, link=format_html("<code>{}</code>", link)))
         if obj.email and settings.MAIL:
             self.send(request, obj, link)
 
@@ -71,21 +78,22 @@ class InvitationAdmin(InvitationsAdmin):
             "account/email/invitation.txt", {"link": link, "invitation": invitation}
         )
         try:
-            send_mail("You are invited to memoryweb", text, None, [invitation.email])
+            send_mail(gettext("You are invited to memoryweb"), text, None, [invitation.email])
         except OSError:  # as SMTP's errors are, too
-            words = f"The mail to {invitation.email} could not be sent; send the link yourself."
-            messages.error(request, words)
+            words = gettext("The mail to %(email)s could not be sent; send the link yourself.")
+            messages.error(request, words % {"email": invitation.email})
         else:
-            messages.info(request, f"The link was sent to {invitation.email}.")
+            words = gettext("The link was sent to %(email)s.")
+            messages.info(request, words % {"email": invitation.email})
 
-    @admin.action(description="Revoke", permissions=["revoke"])
+    @admin.action(description=_("Revoke"), permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
-        chosen = list(queryset.open())  # type: ignore[attr-defined]
-        count = Invitation.objects.filter(pk__in=[each.pk for each in chosen]).revoke()
-        for invitation in chosen:
-            self.log_change(request, invitation, "Revoked.")
-        self.message_user(request, f"{count} revoked.")
+        ended = queryset.revoke()  # type: ignore[attr-defined]
+        for invitation in ended:
+            self.log_change(request, invitation, REVOKED)
+        words = ngettext("%(count)s revoked.", "%(count)s revoked.", len(ended))
+        self.message_user(request, words % {"count": whole(len(ended))})
 
-    @admin.display(description="state")
+    @admin.display(description=_("state"))
     def state(self, invitation: Invitation) -> str:
         return invitation.state

@@ -10,13 +10,14 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Editor, MemoryRefusal, Passage
 from agents.models.editing import as_sentence
 from agents.models.passage import checked_tags, checked_text
 from agents.pages.forms.agent import TextAsTyped
 
-from .shared import PassagesAdmin, PassagesForm, short
+from .shared import ByKind, PassagesAdmin, PassagesForm, short, written_by
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ class PassageAdmin(PassagesAdmin):
     form = PassageForm
     list_display = ["agent", "beginning", "tags", "who", "recalled_count", "created_at"]
     list_display_links = ["beginning"]
-    list_filter = ["editor_kind", "created_at"]
+    list_filter = [("editor_kind", ByKind), "created_at"]
     list_select_related = ["agent"]
     search_fields = ["text", "agent__name", "agent__owner__username", "=agent__id"]
     date_hierarchy = "created_at"
@@ -79,10 +80,10 @@ class PassageAdmin(PassagesAdmin):
         for passage in queryset:
             self.delete_model(request, passage)
 
-    @admin.display(description="text")
+    @admin.display(description=_("text"))
     def beginning(self, passage: Passage) -> str:
         return short(passage.text)
 
-    @admin.display(description="who")
+    @admin.display(description=_("who"))
     def who(self, passage: Passage) -> str:
-        return f"{passage.editor_name} ({passage.editor_kind})"
+        return written_by(passage)

@@ -7,19 +7,25 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils.translation import gettext, gettext_noop, ngettext, override
+from django.utils.translation import gettext_lazy as _
 
 from agents.accounts import checked_name, people
 from agents.accounts.leaving import HandedOver, hand_over
 from agents.agent_file.download import download_all
-from agents.models import Agent, Block
+from agents.models import Agent, AuditEntry, Block
+from agents.models.sharing import listed
 from agents.pages.forms.password import PasswordByOperatorForm
+from agents.text.numbers import whole
 
-from .shared import PeopleAdmin, deleted_with
+from .shared import GroupsAdmin, PeopleAdmin, deleted_with
+
+DISABLED = gettext_noop("Disabled.")
 
 
 class NewPersonForm(AdminUserCreationForm):
@@ -33,7 +39,7 @@ class PersonForm(UserChangeForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "is_active" in self.fields:
-            self.fields["is_active"].help_text = (
+            self.fields["is_active"].help_text = gettext(
                 "Whether the person may log in. Unselect this instead of deleting accounts: their"
                 " open pages end and their API tokens are revoked."
             )
@@ -46,7 +52,7 @@ class PersonForm(UserChangeForm):
 class HandOverForm(forms.Form):
     """To whom all that a person has is handed over."""
 
-    to = forms.ModelChoiceField(User.objects.none(), label="Hand everything over to")
+    to = forms.ModelChoiceField(User.objects.none(), label=_("Hand everything over to"))
 
     def __init__(self, person: User, *args: Any) -> None:
         super().__init__(*args)
@@ -66,6 +72,7 @@ class HandOverForm(forms.Form):
 
 
 admin.site.unregister(User)
+admin.site.unregister(Group)
 
 
 @admin.register(User)
@@ -77,6 +84,13 @@ class PersonAdmin(PeopleAdmin):
     change_password_form = PasswordByOperatorForm
     change_user_password_template = "admin/person_password.html"
     change_form_template = "admin/person.html"
+    audited_itself = True
+    audited_fields = frozenset(
+        {
+            *("Active", "Staff status", "Superuser status", "Groups", "User permissions"),
+            *("Username", "password", "Password"),
+        }
+    )
 
     def get_urls(self) -> list[Any]:
         leave = self.admin_site.admin_view(self.leave)
@@ -94,17 +108,20 @@ class PersonAdmin(PeopleAdmin):
         if "disable" in request.POST:
             person.is_active = False
             person.save()
-            self.log_change(request, person, "Disabled.")
-            messages.success(request, f"{person} is disabled: logged out, and no token works.")
+            self.log_change(request, person, DISABLED)
+            words = gettext("%(person)s is disabled: logged out, and no token works.")
+            messages.success(request, words % {"person": person})
             return redirect("admin:person_leave", person.pk)
         if form.is_valid() and (counts := form.save()):
-            words = f"{counts.agents} agents, {counts.blocks} blocks and {counts.tools} tools"
-            self.log_change(request, person, f"Handed {words} over to {form.cleaned_data['to']}.")
-            messages.success(request, f"{words} now belong to {form.cleaned_data['to']}.")
+            to = form.cleaned_data["to"]
+            with override("en"):
+                self.log_change(request, person, f"Handed {in_words(counts)} over to {to}.")
+            words = gettext("%(counts)s now belong to %(person)s.")
+            messages.success(request, words % {"counts": in_words(counts), "person": to})
             return redirect("admin:person_leave", person.pk)
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{person} leaves",
+            "title": gettext("%(person)s leaves") % {"person": person},
             "person": person,
             "form": form,
             "agents": person.agents.filter(deleted_at=None).count(),
@@ -119,6 +136,8 @@ class PersonAdmin(PeopleAdmin):
         person = self._leaving(request, person_id)
         agents = person.agents.filter(deleted_at=None).order_by("created_at")
         self.log_change(request, person, f"Exported {agents.count()} agents.")
+        exported = AuditEntry.Action.ACCOUNT_EXPORTED
+        AuditEntry.record(exported, person, person=person, agents=agents.count())
         return download_all(request, agents, f"agents-of-{person.pk}.zip")
 
     def _leaving(self, request: HttpRequest, person_id: int) -> User:
@@ -132,3 +151,18 @@ class PersonAdmin(PeopleAdmin):
         return deleted_with(
             people, Agent.objects.filter(owner__in=people), Block.objects.filter(owner__in=people)
         )
+
+
+def in_words(counts: HandedOver) -> str:
+    agents = ngettext("%(counter)s agent", "%(counter)s agents", counts.agents)
+    blocks = ngettext("%(counter)s block", "%(counter)s blocks", counts.blocks)
+    tools = ngettext("%(counter)s tool", "%(counter)s tools", counts.tools)
+    numbered = zip((agents, blocks, tools), counts, strict=True)
+    return listed([words % {"counter": whole(count)} for words, count in numbered])
+
+
+@admin.register(Group)
+class AuditedGroupAdmin(GroupsAdmin):
+    """Django's own page; who may do what by a group has entries of its own in the audit."""
+
+    audited_fields = frozenset({"Permissions"})

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from django.contrib import admin
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.memory.sent_requests import sent
 from agents.models import (
@@ -15,19 +19,19 @@ from agents.models import (
     Identity,
     Message,
     RequestText,
-    Run,
     Schedule,
     Step,
 )
+from agents.text.numbers import whole
 
 from .blocks import LedgerColumns
-from .shared import ReadOnly, short
+from .shared import ByKind, ReadOnly, short
 
 
 @admin.register(BlockEdit)
 class BlockEditAdmin(LedgerColumns, ReadOnly):
     list_display = ["block", "version", "who", "created_at", "step"]
-    list_filter = ["editor_kind", "created_at"]
+    list_filter = [("editor_kind", ByKind), "created_at"]
     list_select_related = ["block", "step"]
     search_fields = ["block__label", "editor_name", "after", "=block__id"]
     date_hierarchy = "created_at"
@@ -46,7 +50,7 @@ class MessageAdmin(ReadOnly):
     date_hierarchy = "created_at"
     ordering = ["-pk"]
 
-    @admin.display(description="text")
+    @admin.display(description=_("text"))
     def text(self, message: Message) -> str:
         return short(message.words) or ", ".join(call.name for call in message.calls())
 
@@ -56,34 +60,12 @@ class ConversationAdmin(ReadOnly):
     list_display = ["agent", "title", "created_at", "last_message_at", "archived_at"]
     list_select_related = ["agent"]
     search_fields = ["title", "agent__name", "agent__owner__username", "=agent__id"]
-    search_help_text = "Words of the title, the agent's name or id, its owner's name."
-
-
-@admin.register(Run)
-class RunAdmin(ReadOnly):
-    list_display = [
-        "id",
-        "agent",
-        "kind",
-        "message",
-        "status",
-        "reason",
-        "created_at",
-        "finished_at",
-    ]
-    list_filter = ["kind", "status", "reason", "created_at"]
-    list_select_related = ["agent"]
-    search_fields = ["text", "error", "agent__name", "agent__owner__username", "=agent__id"]
-    date_hierarchy = "created_at"
-    ordering = ["-pk"]
-
-    @admin.display(description="message")
-    def message(self, run: Run) -> str:
-        return short(run.words)
+    search_help_text = _("Words of the title, the agent's name or id, its owner's name.")
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly):
+    sentences = ("error",)
     list_display = ["agent", "when", "next_at", "text", "last_run", "error"]
     list_filter = ["next_at"]
     list_select_related = ["agent", "last_run"]
@@ -92,6 +74,7 @@ class ScheduleAdmin(ReadOnly):
 
 @admin.register(Step)
 class StepAdmin(ReadOnly):
+    sentences = ("error", "outcome")
     list_display = ["id", "run", "number", "status", "model", "endpoint", "tokens", "started_at"]
     list_filter = ["status", "model", "endpoint"]
     list_select_related = ["run"]
@@ -100,26 +83,35 @@ class StepAdmin(ReadOnly):
     ordering = ["-pk"]
     readonly_fields = ["proof"]
 
-    @admin.display(description="the request, put together again")
+    @admin.display(description=_("the request, put together again"))
     def proof(self, step: Step) -> str:
         request = sent(step)
         if step.request_removed_after:
-            return f"It was removed after {step.request_removed_after:g} days."
+            days = step.request_removed_after
+            words = ngettext(
+                "It was removed after %(count)s day.",
+                "It was removed after %(count)s days.",
+                ceil(days),
+            )
+            return words % {"count": f"{days:g}"}
         if request is None:
-            return "It was not kept."
+            return gettext("It was not kept.")
         if request.proven:
-            return "This is exactly what was sent: its SHA-256 is the one that was stored."
-        return "This is not what was sent: its SHA-256 differs from the one that was stored."
+            return gettext("This is exactly what was sent: its SHA-256 is the one that was stored.")
+        return gettext(
+            "This is not what was sent: its SHA-256 differs from the one that was stored."
+        )
 
-    @admin.display(description="tokens in and out")
+    @admin.display(description=_("tokens sent and received"))
     def tokens(self, step: Step) -> str:
         if step.prompt_tokens is None:
-            return f"about {step.context_tokens:,}"
-        return f"{step.prompt_tokens:,} + {step.completion_tokens or 0:,}"
+            return gettext("about %(count)s") % {"count": whole(step.context_tokens)}
+        return f"{whole(step.prompt_tokens)} + {whole(step.completion_tokens or 0)}"
 
 
 @admin.register(Compaction)
 class CompactionAdmin(ReadOnly):
+    sentences = ("error",)
     list_display = [
         *("id", "conversation", "first", "last", "tokens_before", "tokens_after", "written_by")
     ]
@@ -136,6 +128,7 @@ class CompactionAdmin(ReadOnly):
 
 @admin.register(Approval)
 class ApprovalAdmin(ReadOnly):
+    sentences = ("why",)
     list_display = ["id", "step", "why", "status", "decided_by", "created_at", "expires_at"]
     list_filter = ["status", "created_at"]
     list_select_related = ["step", "decided_by"]
@@ -152,7 +145,7 @@ class BlockShareAdmin(ReadOnly):
     search_fields = ["block__label", "block__owner__username", "user__username", "=block__id"]
     date_hierarchy = "created_at"
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owner(self, share: BlockShare) -> str:
         return share.block.owner.get_username()
 
@@ -173,7 +166,7 @@ class RequestTextAdmin(ReadOnly):
     search_fields = ["agent__name", "=agent__id", "=sha256"]
     ordering = ["-pk"]
 
-    @admin.display(description="text")
+    @admin.display(description=_("text"))
     def beginning(self, row: RequestText) -> str:
         return short(row.text)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.admin.views.main import ChangeList
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import QuerySet
@@ -15,8 +17,23 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.utils.translation import pgettext_lazy
 
-from agents.models import Agent, Block, BlockEdit, Invitation, Passage, Tool
+from agents.models import (
+    Agent,
+    Announcement,
+    Block,
+    BlockEdit,
+    Editor,
+    EndpointModel,
+    Invitation,
+    ModelEndpoint,
+    Passage,
+    Tool,
+)
+from agents.text.stored import translated
+
+from .audited import Audited
 
 if TYPE_CHECKING:
     AgentsAdmin = admin.ModelAdmin[Agent]
@@ -30,14 +47,53 @@ if TYPE_CHECKING:
     ToolsForm = forms.ModelForm[Tool]
     LedgerFormSet = forms.BaseInlineFormSet[BlockEdit, Block, forms.ModelForm[BlockEdit]]
     PeopleAdmin = UserAdmin[User]
+    GroupsAdmin = GroupAdmin
     InvitationsAdmin = admin.ModelAdmin[Invitation]
+    AnnouncementsAdmin = admin.ModelAdmin[Announcement]
+    EndpointsAdmin = admin.ModelAdmin[ModelEndpoint]
+    EndpointsForm = forms.ModelForm[ModelEndpoint]
+    EndpointModelsTable = admin.TabularInline[EndpointModel, ModelEndpoint]
 else:
-    AgentsAdmin = BlocksAdmin = PassagesAdmin = ToolsAdmin = RowsAdmin = admin.ModelAdmin
-    InvitationsAdmin = admin.ModelAdmin
-    LedgerTable = admin.TabularInline
-    BlocksForm = PassagesForm = ToolsForm = forms.ModelForm
+
+    class RowsAdmin(Audited, admin.ModelAdmin):
+        """All pages of rows that can be changed."""
+
+    class PeopleAdmin(Audited, UserAdmin):
+        """That of people."""
+
+    class GroupsAdmin(Audited, GroupAdmin):
+        """That of groups."""
+
+    AgentsAdmin = BlocksAdmin = PassagesAdmin = ToolsAdmin = RowsAdmin
+    InvitationsAdmin = AnnouncementsAdmin = EndpointsAdmin = RowsAdmin
+    LedgerTable = EndpointModelsTable = admin.TabularInline
+    BlocksForm = PassagesForm = ToolsForm = EndpointsForm = forms.ModelForm
     LedgerFormSet = forms.BaseInlineFormSet
-    PeopleAdmin = UserAdmin
+
+
+# Who may have written a block or a passage, or from where, by what is stored of them.
+KINDS: dict[str, Any] = {
+    Editor.AGENT: pgettext_lazy("editor", "agent"),
+    Editor.PERSON: pgettext_lazy("editor", "person"),
+    Editor.ADMIN: pgettext_lazy("editor", "admin"),
+    Editor.API: pgettext_lazy("editor", "api"),
+    Editor.IMPORT: pgettext_lazy("editor", "import"),
+}
+
+
+class ByKind(admin.AllValuesFieldListFilter):
+    """By who wrote it, in words."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            kind = str(choice["display"])
+            yield choice | {"display": str(KINDS.get(kind, kind))}
+
+
+def written_by(row: BlockEdit | Passage) -> str:
+    """Who wrote it, and of which kind they are."""
+    kind = row.editor_kind
+    return f"{row.editor_name} ({KINDS.get(kind, kind)})"
 
 
 def short(text: str) -> str:
@@ -84,3 +140,33 @@ class ReadOnlyPermissions:
 class ReadOnly(ReadOnlyPermissions, RowsAdmin):
     show_full_result_count = False
     list_per_page = 50
+    sentences: tuple[str, ...] = ()  # fields with some that are stored in English
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        return self.in_words(super().get_object(request, *args, **kwargs))
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changelist = super().get_changelist_instance(request)
+        if self.sentences:
+            for row in changelist.result_list:
+                self.in_words(row)
+        return changelist
+
+    def in_words(self, row: Any) -> Any:
+        """A row that is shown and not saved, with its sentences in the language of the page."""
+        for name in self.sentences if row else ():
+            setattr(row, name, translated(getattr(row, name)))
+        return row
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """All rows but those of temporary chats, which nobody else sees."""
+        rows: QuerySet[Any] = super().get_queryset(request)
+        way = way_to_agent(rows.model)
+        return rows.filter(**{f"{way}__temporary_for": None}) if way else rows
+
+
+def way_to_agent(model: type[models.Model]) -> str:
+    """The lookup that leads from a row to its agent; "" where there is none."""
+    ways = {"agent": "", "run": "__agent", "conversation": "__agent", "step": "__run__agent"}
+    fields = {field.name for field in model._meta.concrete_fields if not field.null}
+    return next((name + rest for name, rest in ways.items() if name in fields), "")

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Tool
 from agents.pages.forms.agent import TextAsTyped
@@ -53,7 +54,7 @@ class ToolAdmin(ToolsAdmin):
     list_filter = ["default_requires_approval", "created_at", "updated_at"]
     list_select_related = ["owner"]
     search_fields = ["name", "description", "source", "owner__username", "=id"]
-    search_help_text = "A name, words of the description or source, its owner's name, an id."
+    search_help_text = _("A name, words of the description or source, its owner's name, an id.")
     show_full_result_count = False
     raw_id_fields = ["owner"]
     readonly_fields = ["description", "schema", "id", "created_at", "updated_at"]
@@ -80,7 +81,7 @@ class ToolAdmin(ToolsAdmin):
         for tool in queryset:
             remove(tool)
 
-    @admin.display(description="schema")
+    @admin.display(description=_("schema"))
     def schema(self, tool: Tool) -> SafeString:
         schema = json.dumps(tool.json_schema, indent=2, ensure_ascii=False)
         return format_html("<pre>{}</pre>", schema)

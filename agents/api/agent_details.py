@@ -129,7 +129,7 @@ class AgentDetails:
         """Which model answers, by what is known without asking its endpoint."""
         agent = self.agent
         try:
-            endpoint, model = resolve(agent.model, ask=False)
+            endpoint, model = resolve(agent.model, agent.owner_id, ask=False)
         except ModelError:  # the endpoint names no model at present
             return {
                 "handle": agent.model,

@@ -14,10 +14,10 @@ from agents.agent_file.reading import too_large
 
 from . import auth, ids, lookups
 from .agent_details import agent_state
-from .agents import check_model
 from .auth import READ, WRITE_FILE
 from .errors import invalid, not_found
 from .json_router import JsonRouter
+from .model_choice import check_model
 from .notes import HEADER
 from .schemas.agents import AgentState, ImportOptions
 from .schemas.fields import Json
@@ -82,7 +82,8 @@ def import_(
     """
     options = query.model_copy(update=form.model_dump(exclude_unset=True))
     header = request.headers.get("x-override-embedding-model", "")[:200]
-    check_model(options.model or options.override_model_handle or "")
+    model = options.model or options.override_model_handle or ""
+    check_model(model, lookups.person(request).pk)
     imported = imported_from(request, file, options, header)
     return ImportedState.model_construct(
         **dict(agent_state(imported.agent)),

@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query
 
-from agents.llm.choices import check_choice
 from agents.memory.classes import BasicBlockMemory
 from agents.models import Agent, AgentTag
 from agents.tools import rules
@@ -31,6 +30,7 @@ from .cursors import Page, page_of
 from .errors import invalid
 from .identities import identities_named, set_identities
 from .json_router import JsonRouter
+from .model_choice import check_model
 from .schemas.agents import (
     AgentChange,
     AgentSettings,
@@ -61,7 +61,7 @@ class AgentFilters(Page, Included):
 @router.post("/agents/", auth=WRITE, response=AgentState, operation_id="create_agent")
 def create(request: HttpRequest, data: NewAgent) -> AgentState:
     """Create an agent."""
-    check_models(data)
+    check_models(data, lookups.person(request).pk)
     with transaction.atomic():
         agent = make(request, data)
     return agent_state(agent)
@@ -129,9 +129,9 @@ def retrieve(request: HttpRequest, agent_id: str, shown: Query[Included]) -> Par
 @router.patch("/agents/{agent_id}", auth=WRITE, response=AgentState, operation_id="modify_agent")
 def modify(request: HttpRequest, agent_id: str, data: AgentChange) -> AgentState:
     """Change an agent. `tool_ids`, `block_ids` and `identity_ids` replace all that it has."""
-    model = settings_of(data).get("model", "")
-    if model != lookups.agent(request, agent_id).model or data.compaction_settings:
-        check_models(data)
+    model, before = settings_of(data).get("model", ""), lookups.agent(request, agent_id)
+    if model != before.model or data.compaction_settings:
+        check_models(data, before.owner_id)
     with transaction.atomic():
         agent = lookups.agent(request, agent_id)
         if data.tool_ids is not None:
@@ -209,19 +209,11 @@ def refuse_equal_labels(labels: list[str]) -> None:
         raise invalid("memory_blocks", words)
 
 
-def check_models(data: AgentSettings) -> None:
-    """422 where one of the models that a request names may not be chosen."""
-    check_model(settings_of(data).get("model", ""))
+def check_models(data: AgentSettings, owner: int) -> None:
+    """422 where one of the models that a request names may not be the agent's, by its owner."""
+    check_model(settings_of(data).get("model", ""), owner)
     if data.compaction_settings and data.compaction_settings.model:
-        check_model(data.compaction_settings.model, "compaction_settings")
-
-
-def check_model(handle: str, field: str = "model") -> None:
-    """422 where the model may not be chosen. Call it outside of transactions: it can be slow."""
-    try:
-        check_choice(handle)
-    except ValidationError as error:
-        raise invalid(field, error.messages[0]) from None
+        check_model(data.compaction_settings.model, owner, "compaction_settings")
 
 
 def validate(agent: Agent, changes: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from django.http.response import HttpResponseBase
 from django.urls import resolve, set_script_prefix
 
 from agents.asyncio_bridge import in_thread, on_behalf_of
+from agents.models.audit import asked_by
 
 from .errors import Refused, answer, refused
 
@@ -89,7 +90,8 @@ def respond(request: ASGIRequest) -> HttpResponseBase:
         match = resolve(request.path_info)
         request.resolver_match = match
         assert not iscoroutinefunction(match.func)
-        response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+        with asked_by(request):
+            response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         return response
     except SuspiciousOperation:
         return answer(Refused(400, "The request's Host is not one of this server's names."))

@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from ninja import Query
 
 from agents.llm import Endpoint, ModelError, default_endpoint, default_model
+from agents.llm.available import named_endpoints
 from agents.llm.embeddings import embedding_model
-from agents.llm.endpoints import named_endpoints
-from agents.llm.model_lists import models_of
+from agents.llm.handles import listed_models
 from agents.llm.windows import window_of
 from agents.models import AgentTag, EmbeddingModel
 
@@ -42,9 +42,10 @@ def health(request: HttpRequest) -> dict[str, str]:
 
 @router.get("/models/", auth=READ, response=list[ModelState], operation_id="list_models")
 def models(request: HttpRequest) -> list[dict[str, Any]]:
-    """The models that can answer; the first is the default."""
-    default = default_endpoint()
-    endpoints = {default.name: default} | named_endpoints()
+    """The models that can answer for the person's agents; the first is the default."""
+    person = lookups.person(request).pk
+    default = default_endpoint(person)
+    endpoints = {default.name: default} | named_endpoints(person)
     states = [model_state(each, name) for each in endpoints.values() for name in names(each)]
     try:
         first = f"{default.name}/{default_model(default)}"
@@ -54,10 +55,10 @@ def models(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def names(endpoint: Endpoint) -> list[str]:
-    """The endpoint's models; only its default one if it does not list them."""
+    """The endpoint's models, its default one first; none if it does not list them."""
     try:
-        default = default_model(endpoint)
-        return list(dict.fromkeys([default, *([] if endpoint.is_demo else models_of(endpoint))]))
+        more = [] if endpoint.is_demo else listed_models(endpoint)
+        return list(dict.fromkeys([default_model(endpoint), *more]))
     except ModelError:
         return []
 

@@ -26,6 +26,7 @@ from .cursors import Page, page_of
 from .errors import conflict
 from .json_router import JsonRouter, json_response
 from .list_messages import MessagePage, page_of_messages
+from .model_choice import check_model
 from .responses import stream, whole
 from .run_stream import WHOLE
 from .schemas.conversations import (
@@ -96,6 +97,8 @@ def create(
     """Begin a conversation of an agent. 429 where it has as many as it may have."""
     data = data or NewConversation()
     agent = lookups.agent(request, agent_id)
+    if data.model:
+        check_model(data.model, agent.owner_id)
     return with_messages(Conversation.create(agent, **settings_of(data, {})))
 
 
@@ -126,6 +129,8 @@ def update(
 ) -> ConversationState:
     """Change a conversation's title and settings, or archive it."""
     conversation = lookups.conversation(request, conversation_id)
+    if data.model and data.model != conversation.model:
+        check_model(data.model, conversation.agent.owner_id)
     changes = settings_of(data, conversation.model_settings)
     if data.archived is not None:
         changes["archived_at"] = timezone.now() if data.archived else None

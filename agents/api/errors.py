@@ -26,6 +26,7 @@ from agents.permissions import Forbidden
 from .absent import sentence
 
 logger = logging.getLogger(__name__)
+LONGEST_RETRY = 60  # seconds that SDKs wait; told a longer time, they try at once and in vain
 
 
 class CodedError(BaseModel):
@@ -93,6 +94,14 @@ def later(words: str) -> Refused:
     return Refused(503, f"{words} Try again.", **{"Retry-After": str(RETRY_SECONDS)})
 
 
+def too_many(limit: LimitReached) -> Refused:
+    """429, and when to try again; an SDK that would have to wait for long is told not to."""
+    headers = {"Retry-After": str(limit.seconds)}
+    if limit.seconds > LONGEST_RETRY:
+        headers["x-should-retry"] = "false"
+    return Refused(429, str(limit), **headers)
+
+
 def answer(error: Refused) -> HttpResponse:
     """The response for an error."""
     response = JsonResponse({"detail": error.detail, **error.beside}, status=error.status)
@@ -115,7 +124,7 @@ def refused(error: Exception) -> Refused:
         case Forbidden():
             return Refused(403, str(error))
         case LimitReached():
-            return Refused(429, str(error), **{"Retry-After": str(error.seconds)})
+            return too_many(error)
         case MemoryRefusal():
             return invalid("value", as_sentence(str(error)))
         case ValidationError():

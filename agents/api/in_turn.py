@@ -5,7 +5,7 @@ A script that approves a tool call and sends a message in one request waits for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.models.run import REQUIRES_APPROVAL
@@ -67,6 +67,10 @@ class InTurn:
         items += self.second.more()
         self.ended = self.second.ended
         return [self._whole(item) for item in items]
+
+    def pieces(self, pieces: Sequence[dict[str, Any]]) -> list[ApiMessage]:
+        """Parts of the message that is being written."""
+        return (self.second if self.first.ended else self.first).pieces(pieces)
 
     def _whole(self, item: ApiMessage) -> ApiMessage:
         if item["message_type"] != "usage_statistics" or self.usage is None:

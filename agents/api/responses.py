@@ -25,6 +25,7 @@ from .run_stream import (
     LOOK_SECONDS,
     NOT_ENDED,
     Follower,
+    News,
     line,
     listening,
     ping,
@@ -172,15 +173,17 @@ async def events(follower: Follower | InTurn, *, pings: bool) -> AsyncIterator[s
     """The stream, which continues when the agent's events are published."""
     loop, sent_at = asyncio.get_running_loop(), float("-inf")
     async with listening(follower.agent.pk, every=True) as wait:
+        news = News([], look=True)
         while True:
             if pings and loop.time() - sent_at > PING_SECONDS:
                 yield line(ping(follower.run_id))
                 sent_at = loop.time()
-            items = await in_thread(follower.more)
+            items = await in_thread(follower.more) if news.look else []
+            items += follower.pieces(news.pieces)
             if items:
                 yield "".join(map(line, items))
                 sent_at = loop.time()
             if follower.ended:
                 break
-            await wait(LOOK_SECONDS)
+            news = await wait(LOOK_SECONDS)
     yield END

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
 
 from agents.live import publisher
-from agents.models import Agent, Event, Message, Run
+from agents.models import Agent, Message, Run
 from agents.models.people import is_active
 from agents.tools import speaks_by_tool
 
@@ -65,6 +66,7 @@ class Follower:
         self.seen = self.number = seen  # of the last message that was returned whole
         self.requests: set[str] = set()  # ids of the requests for approval that were returned
         self.returned: dict[tuple[int, int], int] = {}  # characters, by row and part
+        self.draft: Message | None = None  # that is being written
         self.ended = False
 
     def more(self) -> list[ApiMessage]:
@@ -120,22 +122,26 @@ class Follower:
         return [message | {field: rest}] if rest else []
 
     def _parts(self) -> list[ApiMessage]:
-        """What was streamed of the message that is being written."""
-        parts: list[ApiMessage] = []
-        lengths: dict[tuple[int, int], int] = {}
-        texts = Event.objects.filter(draft__run=self.run_id).select_related("draft")
-        for event in texts.order_by("seq"):
-            field, text, row = event.data["field"], event.data["text"], event.draft
-            assert row is not None
+        """What the log has of the message that is being written."""
+        drafts = Message.objects.filter(run=self.run_id, status=Message.Status.DRAFT)
+        self.draft = drafts.first()
+        texts = self.draft.texts.order_by("seq") if self.draft else []
+        return self.pieces([event.data for event in texts])
+
+    def pieces(self, pieces: Sequence[dict[str, Any]]) -> list[ApiMessage]:
+        """Parts of the message that is being written, of what was published or is in the log."""
+        row, parts = self.draft, []
+        for piece in pieces if self.tokens else ():
+            field, text, start = piece["field"], piece["text"], piece["start"]
             kind, part = kind_of(field), PARTS[field]
             if (field == "content" and self.by_tool) or not self.options.includes(kind):
                 continue  # only a finished message shows whether its text is reasoning
-            start = lengths.get((row.pk, part), 0)
-            lengths[row.pk, part] = end = start + len(text)
-            place = self._place(row.number, part)
+            if row is None or piece["message"] != row.pk:
+                continue
+            place, end = self._place(row.number, part), start + len(text)
             returned = max(self.returned.get((row.pk, part), 0), self.after - place)
-            if end > returned:
-                new = {field: text[max(0, returned - start) :]}
+            if start <= returned < end:
+                new = {field: text[returned - start :]}
                 source = {"source": "reasoner_model"} if field == "reasoning" else {}
                 seq = {"seq_id": place + min(end, WHOLE - 1)}
                 parts.append(head(row, kind, part) | new | source | seq)
@@ -194,24 +200,41 @@ def usage(run: Run, seen: int = -1) -> ApiMessage:
 # -- waiting ---------------------------------------------------------------------------------------
 
 
+class News(NamedTuple):
+    """Pieces of drafts that were published, and whether the log is to be looked at."""
+
+    pieces: list[dict[str, Any]]
+    look: bool
+
+
 @asynccontextmanager
 async def listening(
     agent_id: UUID, *, every: bool
-) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+) -> AsyncIterator[Callable[[float], Awaitable[News]]]:
     """A function that waits for news of an agent, at most so many seconds.
 
     News is `every` event, or only those that end a run or make it wait for a person.
     """
     notified = asyncio.Event()
+    published: list[publisher.Published] = []
+    grown = False
 
     def listener(events: list[publisher.Published]) -> None:
+        nonlocal grown
+        published.extend(events)
+        grown = grown or not events
         notified.set()
 
-    async def wait(seconds: float) -> None:
+    async def wait(seconds: float) -> News:
+        nonlocal grown
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await notified.wait()
         notified.clear()
+        news = News([event["piece"] for event in published], grown or not published)
+        grown = False
+        published.clear()
+        return news
 
     topic = publisher.log_topic(agent_id) if every else publisher.rest_topic(agent_id)
     publisher.subscribe(topic, listener)

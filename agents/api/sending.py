@@ -7,11 +7,9 @@ import json
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 
-from agents.llm.choices import check_choice
 from agents.models import Agent, Conversation, Run
 from agents.models.message import storable
 from agents.tools import ENDING
@@ -21,6 +19,7 @@ from .decisions import decide
 from .errors import Refused, conflict, invalid
 from .lookups import person
 from .messages_out import pending_request
+from .model_choice import check_model
 from .schemas.fields import Json
 from .schemas.messages import NewMessage, SendMessages, shown_options
 from .skills import listed_skills
@@ -81,7 +80,7 @@ def new_run(
 ) -> NewRun:
     """The run of these messages; 422 where something is wrong with them. It can be slow."""
     tools = brought_tools(agent, data)
-    overrides = overridden(data)
+    overrides = overridden(data, agent)
     contents = contents_of(sent)
     messages = [(each.role, said.text) for each, said in zip(sent, contents, strict=True)]
     sources = [said.sources for said in contents if said.sources]
@@ -146,13 +145,10 @@ def contents_of(sent: list[NewMessage]) -> list[Content]:
     ]
 
 
-def overridden(data: SendMessages) -> dict[str, str]:
+def overridden(data: SendMessages, agent: Agent) -> dict[str, str]:
     """What stands in for the agent's settings in this run. 422 for a model that cannot be."""
     if data.override_model:
-        try:
-            check_choice(data.override_model)
-        except ValidationError as error:
-            raise invalid("override_model", error.messages[0]) from None
+        check_model(data.override_model, agent.owner_id, "override_model")
     given = {"override_model": data.override_model, "override_system": data.override_system}
     given["skills"] = listed_skills(data.client_skills)
     return {name: value for name, value in given.items() if value}

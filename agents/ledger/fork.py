@@ -27,6 +27,8 @@ from agents.models import (
     Step,
 )
 from agents.models.limits import check_agents
+from agents.models.message import left_out_when
+from agents.models.stored_bytes import check_storage
 from agents.text import json_blocks
 
 from .time_travel import PastBlock, blocks_at, ended_at
@@ -43,11 +45,13 @@ def fork(step: Step, name: str, owner: User) -> Agent:
     Its blocks are its own, also where those of the first agent are shared.
     """
     check_agents(owner)
+    check_storage(owner.pk)
     first = step.run.agent
     agent = Agent(owner=owner, **{field: getattr(first, field) for field in Agent.SETTINGS})
     agent.name = name
     agent.secrets = first.secrets if first.owner_id == owner.pk else {}
     agent.save(force_insert=True)
+    agent.audit_secrets({}, agent.secrets)
     conversation = copied_conversation(agent, step)
     AgentTag.replace(agent, first.tagged.values_list("tag", flat=True))
     agent.identities.set(first.identities.filter(owner=owner))
@@ -98,8 +102,8 @@ def copied_runs(conversation: Conversation, step: Step) -> dict[int, Run]:
     """The runs up to the step's, each over, by the old one's key."""
     old = Run.objects.filter(conversation=step.run.conversation_id, pk__lte=step.run_id)
     begun = old.exclude(status=Run.Status.QUEUED).order_by("pk")
-    agent, untold = conversation.agent, {"callback_url": "", "callback_due_at": None}
-    runs = copies(begun, agent=agent, conversation=conversation, **untold)
+    agent, alone = conversation.agent, {"callback_url": "", "callback_due_at": None, "turn": None}
+    runs = copies(begun, agent=agent, conversation=conversation, **alone)
     last = runs[step.run_id]
     later = Step.objects.filter(run=step.run_id, pk__gt=step.pk).exists()
     if later or last.status in Run.ACTIVE:
@@ -173,8 +177,8 @@ def copied_messages(
         row.agent, row.conversation = agent, conversation
         row.run = runs.get(row.run_id) if row.run_id else None
         row.step = steps.get(row.step_id) if row.step_id else None
-        if row.left_out is not None and row.left_out > agent.message_count:
-            row.left_out = None  # that was later
+        row.left_out = left_out_when(agent.message_count, row.left_out, row.absences)
+        row.absences = [each for each in row.absences if each[1] <= agent.message_count]
         if row.status == Message.Status.DRAFT:
             row.content, row.reasoning = row.draft_text
             row.status = Message.Status.BROKEN

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from agents.models import Approval, Compaction, Conversation, Message, Run, Step
 from agents.models.conversation import LONGEST_TITLE
+from agents.models.stored_bytes import check_storage
 
 from .fork import copies
 
@@ -23,8 +24,10 @@ def fork(
     """A conversation that begins with what is in the context of another, up to the message `until`.
 
     What goes on in the other one at this moment is not in it. Its steps show no requests, as none
-    was sent for them. LimitReached where the agent has as many conversations as it may have.
+    was sent for them. LimitReached where the agent has as many conversations as it may have, or its
+    owner no room.
     """
+    check_storage(conversation.agent.owner_id)
     conversation.agent = conversation.agent.locked()
     title = f"Fork of {conversation.title}"[:LONGEST_TITLE] if conversation.title else ""
     names = ("description", "model", "model_settings", "context_window")
@@ -42,7 +45,7 @@ def fork(
     numbers = iter(range(first, first + rows.count()))
 
     def change(row: Message) -> None:
-        row.conversation, row.number = new, next(numbers)
+        row.conversation, row.number, row.absences = new, next(numbers), []
         row.run = runs.get(row.run_id) if row.run_id else None
         row.step = steps.get(row.step_id) if row.step_id else None
 
@@ -57,7 +60,7 @@ def copied_runs(new: Conversation, keys: Iterable[int | None]) -> dict[int, Run]
     runs = Run.objects.filter(pk__in=[key for key in keys if key]).order_by("pk")
 
     def change(row: Run) -> None:
-        row.conversation, row.key = new, f"fork-{uuid4().hex}"
+        row.conversation, row.key, row.turn = new, f"fork-{uuid4().hex}", None
         row.client_tools, row.skills = [], ""
 
     return copies(runs, change)

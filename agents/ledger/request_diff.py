@@ -8,12 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext, gettext_noop
+
 from agents.llm.rendering import Sent
 from agents.text.diff import Piece, Work, changes
 from agents.text.json import pretty_value
+from agents.text.numbers import whole
 
 MOST_STEPS = 4_000_000  # of all comparisons on a page
-GROUPS = ("Model and options", "Tool definitions", "System message", "Messages")
+GROUPS = (  # said in the language of the page by the filter `translated`
+    gettext_noop("Model and options"),
+    gettext_noop("Tool definitions"),
+    gettext_noop("System message"),
+    gettext_noop("Messages"),
+)
 
 Key = tuple[int, Any, int]  # a group's place in GROUPS, what is compared with what, which of them
 
@@ -84,7 +92,8 @@ def entries(body: str, history: Sequence[Sent]) -> dict[Key, Entry]:
     found[2, "", 0] = Entry("System message", pretty_value(system))
     seen: dict[int, int] = defaultdict(int)
     for sent, message in zip(history, messages, strict=True):
-        title = f"Message {sent.number:,} · {message['role']}"
+        named = {"number": whole(sent.number), "role": message["role"]}
+        title = gettext("Message %(number)s · %(role)s") % named
         found[3, sent.number, seen[sent.number]] = Entry(title, pretty_value(message))
         seen[sent.number] += 1
     return found

@@ -11,15 +11,19 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from math import inf
+from typing import Any, TypeVar
 from uuid import UUID
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext
 
 from agents.asyncio_bridge import in_thread, on_behalf_of
 from agents.models import LimitReached
@@ -28,11 +32,14 @@ from agents.models.event import has_all_after
 from agents.permissions import Forbidden
 
 from . import publisher
+from .agent_list import AgentList
+from .announcements import Announcements
 from .commands import (
     CommandError,
     ConversationGone,
     accept_message,
     find_conversation,
+    finished_so_far,
     parse,
     stop_current_run,
     whole_number,
@@ -41,24 +48,24 @@ from .fragments import drawn
 from .frames import (
     BATCH,
     CONVERSATION_GONE,
+    TEMPORARY_GONE,
     Frame,
     NothingToShow,
     are_next,
     frame_of,
-    render_list,
     render_next,
 )
+from .in_flight import InFlight
+from .languages import language_of, speaking
 from .login import Login, LoginEnded
 from .presence import Presence
+from .temporary import KeptOpen
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-MOST_EVENTS = 300  # in flight
-MOST_BYTES = 1_000_000  # in flight
 LOOK_SECONDS = 15.0  # how often the log is looked at, with news or without
-ACK_SECONDS = 30.0  # a page that acknowledges nothing for so long is closed
 LOGGED_OUT = 4401  # the code that a socket is closed with when its log-in has ended
-LIST_SECONDS = 0.5  # the list of agents is rendered at most so often
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -67,31 +74,35 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket, and leave no listener behind, however it ends."""
         self.agent_id: UUID | None = None
+        self.kept_open = KeptOpen()
         self.conversation_id: UUID | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self.login = Login(scope)
+        self.language = language_of(scope)
         self.user = self.login.user
+        self.list = AgentList(self.user, self.language, self.send_frame)
         if settings.ACCOUNTS:
             on_behalf_of.set(self.user.pk)
         try:
-            await super().__call__(scope, receive, send)
+            with translation.override(self.language):
+                await super().__call__(scope, receive, send)
         finally:
             self.release()
 
     async def connect(self) -> None:
         self.seq = 0
         self.received: deque[publisher.Published] = deque(maxlen=BATCH)
-        self.in_flight: deque[tuple[int, int]] = deque()  # (seq, bytes)
-        self.notified, self.acked = asyncio.Event(), asyncio.Event()
-        self.presence = Presence(self.user.get_username(), self.send_frame)
-        self.list_is_due = False
+        self.in_flight, self.notified = InFlight(), asyncio.Event()
+        self.presence = Presence(self.user.get_username(), self.language, self.send_frame)
+        self.announcements = Announcements(self.language, self.send_frame)
         self.behind = True  # the log has, or may have, what the page has not
         if not self.user.is_authenticated:
             await self.close(LOGGED_OUT)
             return
-        publisher.subscribe(publisher.user_topic(self.user.pk), self.agents_changed)
+        publisher.subscribe(publisher.user_topic(self.user.pk), self.list.changed)
         publisher.subscribe(publisher.login_topic(self.user.pk), self.login.look_now)
         await self.accept()
+        self.announcements.begin()
         self.tasks += [asyncio.create_task(self.pump()), asyncio.create_task(self.end_with_login())]
 
     async def end_with_login(self) -> None:
@@ -105,6 +116,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.close(code)
 
     def stop_tasks(self) -> None:
+        self.list.end()
         this = asyncio.current_task()
         for task in self.tasks:
             if task is not this:
@@ -114,8 +126,9 @@ class PageConsumer(AsyncWebsocketConsumer):
         """Stop the tasks and the listening."""
         self.stop_tasks()
         if self.user.is_authenticated:
-            publisher.unsubscribe(publisher.user_topic(self.user.pk), self.agents_changed)
+            publisher.unsubscribe(publisher.user_topic(self.user.pk), self.list.changed)
             publisher.unsubscribe(publisher.login_topic(self.user.pk), self.login.look_now)
+            self.announcements.end()
         self.unfollow()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -129,8 +142,6 @@ class PageConsumer(AsyncWebsocketConsumer):
         body: dict[str, Any] = {}
         try:
             body = parse(text_data)
-            if not self.is_expected(body):
-                await self.login.admit()
             await self.commands()[body["command"]](body)
         except (CommandError, Forbidden, LimitReached) as error:
             await self.refuse(str(error), body)
@@ -144,15 +155,18 @@ class PageConsumer(AsyncWebsocketConsumer):
             if body.get("command") == "follow":
                 await self.close(1011)  # the page reconnects, and asks again
                 return
-            await self.refuse(f"{words} Nothing was done; try again in a moment.", body)
-
-    def is_expected(self, body: dict[str, Any]) -> bool:
-        """Whether a command acknowledges what is in flight; it is not checked nor counted."""
-        return body["command"] == "ack" and bool(self.in_flight)
+            refusal = gettext("%(reason)s Nothing was done; try again in a moment.")
+            await self.refuse(refusal % {"reason": gettext(words)}, body)
 
     def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
         acting = {"send": self.send_message, "stop": self.stop_run}
-        return {"follow": self.follow, "ack": self.ack, **acting}
+        return {"follow": self.follow, "ack": self.ack, "draft": self.draw_draft, **acting}
+
+    async def carry_out(
+        self, command: Callable[[User, dict[str, Any]], T], body: dict[str, Any]
+    ) -> T:
+        """Carry out a command of the person, in a thread, if they are still logged in."""
+        return await self.login.carry_out(speaking, self.language, command, self.user, body)
 
     async def refuse(self, error: str, body: dict[str, Any]) -> None:
         """Say what was wrong with a command; what the person typed stays in the page."""
@@ -165,10 +179,16 @@ class PageConsumer(AsyncWebsocketConsumer):
         It is told to reload where the log cannot bring it up to date.
         """
         try:
-            conversation = await in_thread(find_conversation, self.user, body)
+            conversation = await self.carry_out(find_conversation, body)
         except ConversationGone:  # deleted while the page was away
             self.unfollow()
             await self.send_frame({"content": drawn(CONVERSATION_GONE)})
+            return
+        except CommandError:
+            if not body.get("temporary"):
+                raise
+            self.unfollow()  # closed, as the page was away for too long
+            await self.send_frame({"content": drawn(TEMPORARY_GONE)})
             return
         agent, after = conversation.agent, whole_number(body, "after")
         self.unfollow()
@@ -177,37 +197,47 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         self.agent_id, self.conversation_id = agent.pk, conversation.pk
         self.seq = after
+        self.list.shown = agent.lasting_id, conversation.pk
+        self.kept_open.begin(agent)
         if agent.is_shared:
             self.presence.begin(agent.pk)
         self.received.clear()
         self.in_flight.clear()
         self.behind = True
-        publisher.subscribe(publisher.agent_topic(agent.pk), self.agent_changed)
+        publisher.subscribe(publisher.agent_topic(agent.pk, self.language), self.agent_changed)
         await self.send_frame({"following": str(agent.pk)})
         self.notified.set()
-        self.agents_changed()
+        self.list.changed()
 
     def unfollow(self) -> None:
         if self.agent_id:
-            publisher.unsubscribe(publisher.agent_topic(self.agent_id), self.agent_changed)
+            publisher.unsubscribe(
+                publisher.agent_topic(self.agent_id, self.language), self.agent_changed
+            )
             self.presence.end()
-        self.agent_id = None
+        self.agent_id, self.list.shown = None, (None, None)
+        self.kept_open.chat = None
 
     async def ack(self, body: dict[str, Any]) -> None:
-        """The page has drawn everything up to event `seq`."""
-        seq = whole_number(body, "seq")
-        while self.in_flight and self.in_flight[0][0] <= seq:
-            self.in_flight.popleft()
-        self.acked.set()
+        """The page has drawn everything up to event `seq`. What is in flight is acknowledged
+        without a look at the log-in, and not counted."""
+        if not self.in_flight:
+            await self.login.carry_out(bool)
+        self.in_flight.acknowledge(whole_number(body, "seq"))
+
+    async def draw_draft(self, body: dict[str, Any]) -> None:
+        """The page lacks finished blocks of an answer that is being written."""
+        if block := await self.carry_out(finished_so_far, body):
+            await self.send_frame({"block": block})
 
     async def send_message(self, body: dict[str, Any]) -> None:
         """A person sends a message; accepted means it is stored."""
-        await in_thread(accept_message, self.user, body)
+        await self.carry_out(accept_message, body)
         await self.send_frame({"accepted": body["key"]})
 
     async def stop_run(self, body: dict[str, Any]) -> None:
         """A person stops the run that goes on."""
-        await in_thread(stop_current_run, self.user, body)
+        await self.carry_out(stop_current_run, body)
 
     # -- what is published -------------------------------------------------------------------------
 
@@ -215,19 +245,6 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.received.extend(events)
         self.behind = self.behind or not events
         self.notified.set()
-
-    def agents_changed(self, events: Sequence[publisher.Published] = ()) -> None:
-        if not self.list_is_due:
-            self.list_is_due = True
-            self.tasks.append(asyncio.create_task(self.send_list()))
-            self.tasks = [task for task in self.tasks if not task.done()]
-
-    async def send_list(self) -> None:
-        """Send the list of the person's agents, after a moment in which more may have changed."""
-        await asyncio.sleep(LIST_SECONDS)
-        self.list_is_due = False
-        shown = self.agent_id, self.conversation_id
-        await self.send_frame({"content": await in_thread(render_list, self.user, *shown)})
 
     # -- fragments out -----------------------------------------------------------------------------
 
@@ -251,6 +268,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         except TimeoutError:
             self.behind = True
         self.presence.renew()
+        self.kept_open.renew()
         self.notified.clear()
 
     async def catch_up(self) -> None:
@@ -258,10 +276,11 @@ class PageConsumer(AsyncWebsocketConsumer):
         try:
             while self.agent_id and (frames := await self.next_frames()):
                 for frame in frames:
-                    await self.send_event(*frame)
+                    await self.send_event(frame)
         except NothingToShow as gone:
+            template = TEMPORARY_GONE if self.kept_open.chat else str(gone)
             self.unfollow()
-            await self.send_frame({"content": drawn(str(gone))})
+            await self.send_frame({"content": drawn(template)})
 
     async def next_frames(self) -> list[Frame]:
         """The next events, rendered; [] if the page has them all.
@@ -269,31 +288,25 @@ class PageConsumer(AsyncWebsocketConsumer):
         Those that were published, if they are the very next; else from the log.
         """
         if not self.behind:
-            events = [event for event in self.received if event["seq"] > self.seq]
+            news = [event for event in self.received if event.get("seq", inf) > self.seq]
             self.received.clear()
-            if are_next(self.seq, events):
-                return [frame_of(event, self.conversation_id) for event in events]
+            if are_next(self.seq, news):
+                return [frame_of(event, self.conversation_id) for event in news]
         place = self.agent_id, self.conversation_id, self.seq
         self.behind = False
-        frames = await in_thread(render_next, self.user, *place)
+        frames: list[Frame] = await in_thread(
+            speaking, self.language, render_next, self.user, *place
+        )
         if place != (self.agent_id, self.conversation_id, self.seq):  # the page shows another one
             return await self.next_frames()
         self.behind = self.behind or len(frames) == BATCH
         return frames
 
-    async def send_event(self, seq: int, kind: str, content: str | None) -> None:
+    async def send_event(self, frame: Frame) -> None:
         """Send one event's fragments, when the page has room for it. TimeoutError if it has not."""
-        if content is None:
-            self.seq = seq
-            return
-        while len(self.in_flight) >= MOST_EVENTS or (
-            self.in_flight and sum(size for _, size in self.in_flight) + len(content) > MOST_BYTES
-        ):
-            self.acked.clear()
-            await asyncio.wait_for(self.acked.wait(), ACK_SECONDS)
-        self.in_flight.append((seq, len(content)))
-        self.seq = seq
-        await self.send_frame({"seq": seq, "kind": kind, "content": content})
+        self.seq = frame.seq or self.seq
+        if frame.content is not None and await self.in_flight.take(frame, self.seq):
+            await self.send_frame({name: it for name, it in frame._asdict().items() if it})
 
     async def send_frame(self, frame: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(frame))

@@ -12,12 +12,17 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
 from django.template.loader import render_to_string
 
+from agents.ledger.recent import add_recent, by_change, index_of
 from agents.llm.windows import DEFAULT
-from agents.models import Agent, BlockEdit, Conversation, Event, Run, Step
+from agents.models import Agent, Conversation, Event, Run, Step
 from agents.models.sharing import sharing_of
+
+from .pending_changes import add_pending
+
+RUNS_A_PAGE = 20
+MOST_RUNS = 200  # on a page that was asked for an old step
 
 Kind = Event.Kind
 Rows = dict[str, Any]
@@ -56,14 +61,36 @@ def drawn(template: str, **context: Any) -> str:
 
 
 def memory_panel(agent: Agent) -> dict[str, Any]:
-    """What the core memory panel is rendered from: each block with `newest_edit` and `sharing`."""
+    """What the core memory panel is rendered from: each block with its changes and `sharing`."""
     blocks = agent.core_memory()
-    edits = BlockEdit.objects.filter(block__in=blocks, version=F("block__version"))
-    newest = {edit.block_id: edit for edit in edits.select_related("step__run")}
+    add_recent(blocks)
+    add_pending(agent, blocks)
     sharings = sharing_of(blocks, agent.owner_id, but_for=agent.pk)
     for block in blocks:
-        block.newest_edit, block.sharing = newest.get(block.pk), sharings[block.pk]
-    return {"blocks": blocks}
+        block.sharing = sharings[block.pk]
+    return {"blocks": blocks, "index": by_change(blocks)}
+
+
+def transcript(
+    conversation: Conversation, before: int | None = None, at: int | None = None
+) -> dict[str, Any]:
+    """The newest runs, or those before one, and whether there are older.
+
+    With `at`, all from that run to the newest; where they are too many, only a page around it, and
+    in `newer` how many follow.
+    """
+    runs = Run.objects.shown().filter(conversation=conversation.pk)
+    if before is not None:
+        runs = runs.filter(pk__lt=before)
+    most, newer = RUNS_A_PAGE, 0
+    if at is not None:
+        since = list(runs.filter(pk__gte=at).prefetch_related(None).values_list("pk", flat=True))
+        most = max(RUNS_A_PAGE, len(since) + RUNS_A_PAGE // 2)
+        if most > MOST_RUNS:
+            most, newer = RUNS_A_PAGE, len(since) - RUNS_A_PAGE // 2
+            runs = runs.filter(pk__lt=since[RUNS_A_PAGE // 2])
+    newest = list(runs.order_by("-pk")[: most + 1])
+    return {"runs": newest[:most][::-1], "has_older": len(newest) > most, "newer": newer}
 
 
 def page_status(conversation: Conversation) -> dict[str, Any]:
@@ -100,7 +127,8 @@ def waiting(conversation: Conversation) -> dict[str, Any]:
 
 def _run_began(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     if run := rows.get("run") or conversation.runs.filter(pk=data["run"]).first():
-        return {"run": run, **_latest(conversation, run), **waiting(conversation)}
+        queue = {"queue": []} if run.waited_for_none else waiting(conversation)
+        return {"run": run, **_latest(conversation, run), **queue}
     return None
 
 
@@ -134,8 +162,9 @@ def _compaction(conversation: Conversation, data: dict[str, Any], rows: Rows) ->
 
 def _message(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     message = rows.get("message") or conversation.messages.filter(pk=data["message"]).first()
-    shown = message and message.step_id is None and not message.internal
-    return {"message": message} if shown else None
+    if message is None or message.step_id or message.internal:
+        return None
+    return {"message": message, "run": message.run}
 
 
 def _block(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
@@ -144,19 +173,19 @@ def _block(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subj
     block = agent.held_block(UUID(data["block"]))
     if block is None:
         return None
-    if edit is None or edit.version != block.version:
-        edit = block.edits.filter(version=block.version).select_related("step__run").first()
-    block.newest_edit = edit
+    add_recent([block], edit if edit and edit.version == block.version else None)
+    add_pending(agent, [block])
     block.sharing = sharing_of([block], agent.owner_id, but_for=agent.pk)[block.pk]
-    return {"block": block}
+    return {"block": block, "index": index_of(agent)}
 
 
 def _archival(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
     return {"passages": conversation.agent.passage_count}
 
 
-def _text(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
-    return _status(conversation, data, rows) if data.get("first") else {}
+def _version(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
+    shown = transcript(conversation, before=data["until"] + 1)
+    return {**shown, **page_status(conversation)}
 
 
 def _status(conversation: Conversation, data: dict[str, Any], rows: Rows) -> Subject:
@@ -171,13 +200,13 @@ SUBJECTS: dict[str, Callable[[Conversation, dict[str, Any], Rows], Subject]] = {
     Kind.RUN_BEGAN: _run_began,
     Kind.ACTIVITY: _status,
     Kind.STEP_BEGAN: _step,
-    Kind.TEXT: _text,
     Kind.STEP_CHANGED: _step,
     Kind.ARCHIVAL_CHANGED: _archival,
     Kind.RUN_CHANGED: _run_changed,
     Kind.COMPACTED: _compaction,
     Kind.SUMMARY_CHANGED: _compaction,
     Kind.MESSAGE_CHANGED: _message,
+    Kind.VERSION_CHANGED: _version,
     Kind.RESET: _status,
     Kind.CONVERSATION_CHANGED: _status,
 }

@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.utils import translation
+
 from . import publisher
 from .fragments import drawn
 
@@ -21,8 +23,10 @@ class Presence:
     `send` sends the page a frame: the names of the others, each time they change.
     """
 
-    def __init__(self, name: str, send: Callable[[dict[str, Any]], Coroutine[Any, Any, None]]):
-        self.name, self.send = name, send
+    def __init__(
+        self, name: str, language: str, send: Callable[[dict[str, Any]], Coroutine[Any, Any, None]]
+    ) -> None:
+        self.name, self.language, self.send = name, language, send
         self.page = uuid4().hex
         self.agent_id: UUID | None = None
         self.pages: dict[str, tuple[str, float]] = {}  # of others: a name, and until when
@@ -81,5 +85,6 @@ class Presence:
         names = sorted({name for name, _ in self.pages.values()} - {self.name})
         if names != self.shown:
             self.shown = names
-            content = drawn("agents/events/_presence.html", names=names)
+            with translation.override(self.language):
+                content = drawn("agents/events/_presence.html", names=names)
             self.sending = asyncio.create_task(self.send({"content": content}))

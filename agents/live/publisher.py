@@ -8,21 +8,24 @@ loop and nobody waits for it. With Redis it goes to every process (`redis_pubsub
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import translation
 
 if TYPE_CHECKING:
     from agents.models import Agent, Event
+    from agents.models import Message as DraftMessage
 
     from .redis_pubsub import RedisPubSub
 
 # An event: "seq", "kind", "conversation", whose pages alone draw it (its key, "" for all of the
-# agent's), and "content", which is "" if not rendered.
+# agent's), and "content", which is "" if not rendered. Text of a draft has "piece" instead of
+# "content", and no "seq" where the log does not have it yet; a finished block of it has "block".
 Published = dict[str, Any]
 Listener = Callable[[list[Published]], None]  # called with no events: look into the log
 Message = tuple[str, list[Published]]  # a topic, and the events that its listeners get
@@ -31,6 +34,8 @@ Renderer = Callable[["Agent", "Event"], str]
 # by the list of agents and conversations
 SHOWN_IN_LIST = {"agent_changed", "run_began", "run_changed", "conversation_changed"}
 NOT_RENDERED = {"agent_changed", "conversation_changed"}  # each socket looks what it may see
+
+EVERYBODY = "everybody"  # the topic of what concerns all pages: the announcements changed
 
 _listeners: dict[str, set[Listener]] = {}  # by topic; changed on their event loop only
 _loop: asyncio.AbstractEventLoop | None = None  # where the listeners are
@@ -43,9 +48,14 @@ def set_renderer(render: Renderer) -> None:
     _render = render
 
 
-def agent_topic(agent_id: UUID) -> str:
-    """For the sockets that show an agent: its events, rendered."""
-    return f"agent.{agent_id.hex}"
+def agent_topic(agent_id: UUID, language: str) -> str:
+    """For the sockets that show an agent in a language: its events, rendered."""
+    return f"agent.{agent_id.hex}.{language}"
+
+
+def agent_topics(agent_id: UUID) -> dict[str, str]:
+    """Those of all languages: a language → its topic."""
+    return {language: agent_topic(agent_id, language) for language, _ in settings.LANGUAGES}
 
 
 def log_topic(agent_id: UUID) -> str:
@@ -113,13 +123,17 @@ def _deliver_soon(messages: list[Message]) -> None:
 
 
 def publish(agent: Agent, events: Sequence[Event]) -> None:
-    """Tell everyone who follows the agent what happened, rendered once for all their pages."""
-    topic = agent_topic(agent.pk)
+    """Tell everyone who follows the agent what happened, rendered once a language for all their
+    pages."""
     messages: list[Message] = []
-    if _is_shown(topic):
-        messages.append((topic, [_published(agent, event) for event in events]))
-    else:
-        messages.append((topic, []))
+    topics = agent_topics(agent.pk)
+    heard = _heard([*topics.values(), log_topic(agent.pk)])
+    for language, topic in topics.items():
+        if topic in heard:
+            with translation.override(language):
+                messages.append((topic, [_published(agent, event) for event in events]))
+        else:
+            messages.append((topic, []))
     messages.append((log_topic(agent.pk), []))
     if any(map(ends_or_waits, events)):
         messages.append((rest_topic(agent.pk), []))
@@ -128,19 +142,53 @@ def publish(agent: Agent, events: Sequence[Event]) -> None:
     _send(messages)
 
 
+def publish_text(
+    message: DraftMessage,
+    pieces: Sequence[dict[str, Any]],
+    blocks: Callable[[Sequence[str]], Mapping[str, Sequence[dict[str, Any]]]] | None = None,
+) -> None:
+    """Hand text of a draft, which the log may not have yet, to whoever follows it; to pages, its
+    finished blocks too, which `blocks` gives in each of some languages."""
+    of = {"conversation": str(message.conversation_id)}
+    published: list[Published] = [{"kind": "text", **of, "piece": each} for each in pieces]
+    messages: list[Message] = []
+    topics, log = agent_topics(message.agent_id), log_topic(message.agent_id)
+    heard = _heard([*topics.values(), log])
+    if log in heard:
+        messages.append((log, published))
+    if shown := [language for language, topic in topics.items() if topic in heard]:
+        finished = blocks(shown) if blocks else {}
+        for language in shown:
+            rows = [{"message": message.pk} | each for each in finished.get(language, ())]
+            drawn = [{"kind": "block", **of, "block": row} for row in rows]
+            messages.append((topics[language], published + drawn))
+    _send([message for message in messages if message[1]])
+
+
 def publish_deleted(agent_id: UUID) -> None:
     """Tell everyone who follows an agent that it was deleted."""
-    _send([(agent_topic(agent_id), [])])
+    _send([(topic, []) for topic in agent_topics(agent_id).values()])
 
 
 def publish_access(agent_id: UUID, user_ids: Sequence[int]) -> None:
     """Tell people's sockets, and those that follow the agent, to look what they may still see."""
-    _send([(agent_topic(agent_id), []), *((user_topic(user_id), []) for user_id in user_ids)])
+    topics = [*agent_topics(agent_id).values(), *map(user_topic, user_ids)]
+    _send([(topic, []) for topic in topics])
+
+
+def publish_list(user_id: int) -> None:
+    """Tell a person's sockets that their list of agents changed."""
+    _send([(user_topic(user_id), [])])
 
 
 def publish_presence(agent_id: UUID, sign: Published) -> None:
     """Tell the pages that show an agent that another one came, is there, or left."""
     _send([(presence_topic(agent_id), [sign])])
+
+
+def publish_announcements() -> None:
+    """Tell all pages to look which announcements there are."""
+    _send([(EVERYBODY, [])])
 
 
 def publish_login(user_id: int) -> None:
@@ -155,20 +203,18 @@ def ends_or_waits(event: Event) -> bool:
     return event.kind == event.Kind.RUN_CHANGED
 
 
-def _is_shown(topic: str) -> bool:
-    """Whether any page shows the agent, as far as this process knows."""
-    return _redis().has_listeners(topic) if settings.REDIS_URL else topic in _listeners
+def _heard(topics: Sequence[str]) -> set[str]:
+    """The topics that anybody listens to, as far as this process knows."""
+    return _redis().heard(topics) if settings.REDIS_URL else _listeners.keys() & topics
 
 
 def _published(agent: Agent, event: Event) -> Published:
-    content = _render(agent, event) if _render and event.kind not in NOT_RENDERED else ""
     conversation = str(event.conversation_id or "")
-    return {
-        "seq": event.seq,
-        "kind": event.kind,
-        "conversation": conversation,
-        "content": content,
-    }
+    published = {"seq": event.seq, "kind": event.kind, "conversation": conversation}
+    if event.kind == event.Kind.TEXT:
+        return published | {"piece": event.data}
+    content = _render(agent, event) if _render and event.kind not in NOT_RENDERED else ""
+    return published | {"content": content}
 
 
 def _send(messages: list[Message]) -> None:

@@ -32,10 +32,13 @@ ANSWER_SECONDS = 5.0  # that Redis may take to connect or to answer
 QUIET_SECONDS = 10.0  # without a message, after which the connection is tried
 AGAIN_SECONDS = 1.0  # before Redis is asked again after it failed
 MOST_WAITING = 10_000  # messages that are kept until they are sent, the newest ones
+COUNT_SECONDS = 0.5  # that a thread waits to know whether anybody listens
+MOST_KNOWN = 50_000  # topics of which that is known
 
 
 class RedisPubSub:
-    """Its public methods are called from any thread and return at once."""
+    """Its public methods are called from any thread but the loop's, and but for `heard` return at
+    once."""
 
     def __init__(self, url: str, deliver: Callable[[list[Message]], None]) -> None:
         self.deliver = deliver
@@ -47,7 +50,7 @@ class RedisPubSub:
         )
         self.waiting: deque[tuple[str, str]] = deque(maxlen=MOST_WAITING)  # topic, JSON
         self.missed: set[str] = set()  # topics of messages that could not be sent
-        self.delivered: set[str] = set()  # topics whose last message reached a listener
+        self.reached: dict[str, bool] = {}  # topics: whether anybody listened of late
         self.topics: set[str] = set()  # what this process listens to
         self.subscription: PubSub | None = None  # while it is connected
         self.sender: asyncio.Task[None] | None = None
@@ -59,9 +62,15 @@ class RedisPubSub:
         self.waiting.extend((topic, json.dumps(events)) for topic, events in messages)
         self.loop.call_soon_threadsafe(self._send_soon)
 
-    def has_listeners(self, topic: str) -> bool:
-        """Whether the topic's last message reached a listener; newer ones look into the log."""
-        return topic in self.delivered
+    def heard(self, topics: Sequence[str]) -> set[str]:
+        """The topics that anybody listens to, as their last messages told; who came since then
+        looks into the log. Of a topic that had no message yet Redis is asked."""
+        here = self.topics if self.subscription else set()
+        if new := [each for each in topics if each not in here and each not in self.reached]:
+            counting = asyncio.run_coroutine_threadsafe(self._count_listeners(new), self.loop)
+            with suppress(TimeoutError):
+                counting.result(COUNT_SECONDS)
+        return {each for each in topics if each in here or self.reached.get(each)}
 
     def subscribe(self, topic: str) -> None:
         asyncio.run_coroutine_threadsafe(self._subscribe(topic), self.loop)
@@ -88,7 +97,10 @@ class RedisPubSub:
                     self.missed.clear()
                 except Exception:
                     logger.warning("Redis did not take what was published.", exc_info=True)
-                    self.delivered.clear()  # render nothing until it does
+                    # render nothing until it does
+                    self.reached.update(
+                        dict.fromkeys([*self.reached, *(t for t, _ in batch)], False)
+                    )
                     self.missed.update(topic for topic, _ in batch)
                     await asyncio.sleep(AGAIN_SECONDS)
 
@@ -97,8 +109,20 @@ class RedisPubSub:
             for topic, events in batch:
                 pipeline.publish(PREFIX + topic, events)
             reached = await pipeline.execute()
-        for (topic, _), listeners in zip(batch, reached, strict=True):
-            (self.delivered.add if listeners else self.delivered.discard)(topic)
+        self._note({topic: bool(n) for (topic, _), n in zip(batch, reached, strict=True)})
+
+    async def _count_listeners(self, topics: Sequence[str]) -> None:
+        try:
+            counted = await self.redis.pubsub_numsub(*(PREFIX + topic for topic in topics))
+            counts = [count for _, count in counted]  # in the order of the topics
+        except (RedisError, OSError):
+            counts = [0] * len(topics)
+        self._note({topic: count > 0 for topic, count in zip(topics, counts, strict=True)})
+
+    def _note(self, reached: dict[str, bool]) -> None:
+        if len(self.reached) > MOST_KNOWN:
+            self.reached.clear()
+        self.reached.update(reached)
 
     # -- the connection that listens -----------------------------------------------------------
 

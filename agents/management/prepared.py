@@ -107,7 +107,8 @@ class Waiting:
             self.told = missing
         if time.monotonic() > self.until:
             raise CommandError(
-                f"Waited {settings.PREPARE_WAIT:g} s, and still {missing}. Run `manage.py prepare`"
+                f"Waited {settings.PREPARE_WAIT:g} s, and still {missing}. Run"
+                f" `{settings.COMMAND} prepare`"
                 " once for each version, or allow more time with MEMORYWEB_PREPARE_WAIT."
             )
         time.sleep(LOOK_SECONDS)

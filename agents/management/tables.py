@@ -22,7 +22,8 @@ CHECKPOINT_SECONDS = 2
 
 OTHER_VERSION = (
     "The database in {place} was made by another version of memoryweb ({difference}), which this"
-    " one cannot bring up to date. Start that version again, export each agent there (`manage.py"
+    " one cannot bring up to date. Start that version again, export each agent there"
+    f" (`{settings.COMMAND}"
     " export_agent`), and import it here; or start with an empty {variable}."
 )
 

@@ -7,29 +7,38 @@ from typing import NamedTuple
 
 from django.apps import apps
 from django.conf import settings
+from django.core.cache import caches
 from django.db import DatabaseError, connection
+from django.utils.text import capfirst
+
+from agents.models import Agent
+from agents.models.stored_bytes import agent_sizes
 
 COUNTED = 100_000  # rows; of larger tables on Postgres its own estimate is shown
+LARGEST = 50  # agents that are shown
+SIZES_SECONDS = 600
 LARGEST_WALKED = 2**30  # bytes of SQLite's file; the sizes in a larger one are not looked up
 
-# What it is called, its model, the field with its time, what says how long it is kept.
+# A model, which is called as in the admin; the field with its time; what says how long it is kept.
 KINDS = (
-    ("Messages", "agents.Message", "created_at", ""),
-    ("Runs", "agents.Run", "created_at", ""),
-    ("Steps", "agents.Step", "started_at", ""),
-    ("Texts of steps' requests", "agents.RequestText", "", "requests"),
-    ("Events", "agents.Event", "created_at", "events"),
-    ("Block edits", "agents.BlockEdit", "created_at", ""),
-    ("Blocks", "agents.Block", "created_at", ""),
-    ("Passages", "agents.Passage", "created_at", ""),
-    ("Vectors of messages", "agents.MessageVector", "", ""),
-    ("Vectors of passages", "agents.PassageVector", "", ""),
-    ("Summaries", "agents.Compaction", "created_at", ""),
-    ("Log-ins", "sessions.Session", "", "sessions"),
-    ("Where log-ins are from", "usersessions.UserSession", "created_at", "sessions"),
-    ("Images", "agents.Image", "created_at", ""),
-    ("What was done in the admin", "admin.LogEntry", "action_time", "audit"),
-    ("Jobs that wait, run or failed", "procrastinate.ProcrastinateJob", "", "jobs"),
+    ("agents.Message", "created_at", ""),
+    ("agents.Run", "created_at", ""),
+    ("agents.Step", "started_at", ""),
+    ("agents.RequestText", "", "requests"),
+    ("agents.Event", "created_at", "events"),
+    ("agents.BlockEdit", "created_at", ""),
+    ("agents.Block", "created_at", ""),
+    ("agents.Passage", "created_at", ""),
+    ("agents.MessageVector", "", ""),
+    ("agents.PassageVector", "", ""),
+    ("agents.Compaction", "created_at", ""),
+    ("sessions.Session", "", "sessions"),
+    ("usersessions.UserSession", "created_at", "sessions"),
+    ("agents.Usage", "", ""),
+    ("agents.Image", "created_at", ""),
+    ("agents.AuditEntry", "at", "audit"),
+    ("admin.LogEntry", "action_time", "audit"),
+    ("procrastinate.ProcrastinateJob", "", "jobs"),
 )
 
 
@@ -48,7 +57,7 @@ def stored() -> list[Stored]:
     """All kinds, the largest first."""
     sizes = table_sizes()
     kinds = []
-    for name, label, time_field, kept in KINDS:
+    for label, time_field, kept in KINDS:
         if not apps.is_installed("procrastinate.contrib.django") and "procrastinate" in label:
             continue
         model = apps.get_model(label)
@@ -57,10 +66,22 @@ def stored() -> list[Stored]:
         if time_field:
             first = model._default_manager.order_by("pk").values_list(time_field, flat=True)
             oldest = first.first()
+        name = capfirst(model._meta.verbose_name_plural)
         size = sizes.get(model._meta.db_table)
         days = settings.KEEP_DAYS[kept] if kept else 0
         kinds.append(Stored(name, rows, estimated, size, oldest, days))
     return sorted(kinds, key=lambda kind: -(kind.bytes or 0))
+
+
+def largest_agents() -> list[tuple[Agent, int]]:
+    """The agents that take most, with their bytes; added up at most every ten minutes."""
+    largest = caches["default"].get("largest_agents")
+    if largest is None:
+        sizes = agent_sizes()
+        largest = sorted(sizes.items(), key=lambda item: -item[1])[:LARGEST]
+        caches["default"].set("largest_agents", largest, SIZES_SECONDS)
+    agents = Agent.objects.select_related("owner").in_bulk([pk for pk, _ in largest])
+    return [(agents[pk], size) for pk, size in largest if pk in agents]
 
 
 def database_size() -> int:

@@ -11,6 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET
@@ -25,6 +28,7 @@ from agents.agent_file import (
 from agents.agent_file.download import download
 from agents.agent_file.reading import too_large
 from agents.models import Agent
+from agents.text.numbers import whole
 
 from .request import Request, find_agent
 
@@ -36,17 +40,27 @@ class ImportForm(forms.Form):
     """A file to make agents of."""
 
     file = forms.FileField(
-        label="Agent file",
-        help_text=f"A .af file of at most {LARGEST // 1024 // 1024} MB, in Letta's older or newer"
-        " format, or exported here.",
+        label=_("Agent file"),
+        help_text=format_lazy(
+            _(
+                "A .af file of at most {megabytes} MB, in Letta's older or newer format, or"
+                " exported here."
+            ),
+            megabytes=LARGEST // 1024 // 1024,
+        ),
         widget=forms.ClearableFileInput(attrs={"accept": ".af,.json,application/json"}),
     )
-    name = forms.CharField(max_length=100, required=False, help_text="Empty: the name in the file.")
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=100,
+        required=False,
+        help_text=_("Empty: the name in the file."),
+    )
     with_messages = forms.BooleanField(
-        label="Import the messages",
+        label=_("Import the messages"),
         required=False,
         initial=True,
-        help_text="Without them the agent has its memory and begins a new conversation.",
+        help_text=_("Without them the agent has its memory and begins a new conversation."),
     )
 
     def clean_file(self) -> UploadedFile[Any]:
@@ -87,7 +101,8 @@ def remember_import(request: Request, imported: Imported) -> None:
     """Keep the import's result for the page that shows it."""
     notes = imported.notes[:MOST_NOTES]
     if more := len(imported.notes) - len(notes):
-        notes.append(f"There are {more:,} more notes.")
+        words = ngettext("There is %(count)s more note.", "There are %(count)s more notes.", more)
+        notes.append(words % {"count": whole(more)})
     request.session[NEWEST] = {
         "agents": [str(each.pk) for each in imported.agents],
         "notes": notes,

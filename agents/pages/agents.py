@@ -10,41 +10,45 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from agents.memory.classes import CLASSES
-from agents.models import Agent
+from agents.memory.gallery import ASSISTANT, AgentTemplate, templates
+from agents.models import Agent, LimitReached
 
 from .forms.agent import AgentForm, NewAgentForm
 from .forms.block import BaseNewBlocks, BlockForm, NewBlocks, new_block_form
 from .request import Request, find_agent, query_number
 
-PERSONA = "You are a helpful assistant who remembers what matters to the person."
-
 
 @login_required
 def new(request: Request) -> HttpResponse:
-    """Make an agent."""
-    form = NewAgentForm(request.POST or None)
+    """Make an agent; `?template=<one of the gallery>` chooses what it begins as."""
+    form = NewAgentForm(
+        request.POST or None,
+        instance=Agent(owner=request.user),
+        initial={"template": request.GET.get("template", "")},
+    )
     blocks = new_blocks(request)
-    if request.method == "POST" and form.is_valid() and blocks.is_valid():
-        agent = form.create(request.user, blocks.filled())
-        return redirect("agent", agent.pk)
-    context = {"form": form, "blocks": blocks}
-    status = 422 if request.method == "POST" else 200
+    status, limit = 200, ""
+    if request.method == "POST":
+        status = 422
+        if form.is_valid() and blocks.is_valid():
+            try:
+                return redirect("agent", form.create(request.user, blocks.filled()).pk)
+            except LimitReached as reached:
+                status, limit = 429, str(reached)
+    context = {"form": form, "blocks": blocks, "limit": limit}
     return render(request, "agents/new.html", context, status=status)
 
 
 def new_blocks(request: Request) -> BaseNewBlocks:
-    """The blocks of the form; at first those of the first memory class.
+    """The blocks of the form; at first those of the template.
 
-    `is_fresh` tells which of them nobody has changed, so that another class may take them away.
+    `is_fresh` tells which of them nobody has changed, so that another template may take them away.
     """
-    name = request.POST.get("memory_class", "")
-    first = first_blocks(name if name in CLASSES else next(iter(CLASSES)))
+    known = templates()
+    asked = request.POST if request.method == "POST" else request.GET
+    first = first_blocks(known.get(asked.get("template", "")) or known[ASSISTANT])
     if request.method != "POST":
-        blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first))
-        for form in blocks.forms:
-            form.is_fresh = True
-        return blocks
+        return fresh_blocks(first)
     blocks = cast("BaseNewBlocks", NewBlocks(request.POST, prefix="blocks"))
     for form in blocks.forms:
         typed = {
@@ -55,26 +59,29 @@ def new_blocks(request: Request) -> BaseNewBlocks:
     return blocks
 
 
-def first_blocks(memory_class: str) -> list[dict[str, Any]]:
-    """The blocks that a new agent of a memory class begins with, as the form's first values."""
-    blocks = CLASSES[memory_class].blank().get_blocks()
-    for block in blocks:
-        if block.label == "persona" and not block.value:
-            block.value = PERSONA
+def fresh_blocks(first: list[dict[str, Any]]) -> BaseNewBlocks:
+    """Forms of blocks that nobody has changed yet."""
+    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first))
+    for form in blocks.forms:
+        form.is_fresh = True
+    return blocks
+
+
+def first_blocks(template: AgentTemplate) -> list[dict[str, Any]]:
+    """The blocks that a new agent of a template begins with, as the form's first values."""
+    blocks = template.memory().get_blocks()
     return [{name: getattr(block, name) for name in BlockForm.Meta.fields} for block in blocks]
 
 
 @login_required
 @require_GET
 def new_first_blocks(request: Request) -> HttpResponse:
-    """The first blocks of `?memory_class=<name>`, for the form of a new agent."""
-    name = request.GET.get("memory_class", "")
-    if name not in CLASSES:
+    """The first blocks of `?template=<one of the gallery>`, for the form of a new agent."""
+    template = templates().get(request.GET.get("template", ""))
+    if template is None:
         raise Http404
-    blocks = cast("BaseNewBlocks", NewBlocks(prefix="blocks", initial=first_blocks(name)))
-    for form in blocks.forms:
-        form.is_fresh = True
-    return render(request, "agents/blocks/_first_blocks.html", {"blocks": blocks})
+    context = {"blocks": fresh_blocks(first_blocks(template))}
+    return render(request, "agents/blocks/_first_blocks.html", context)
 
 
 @login_required

@@ -18,9 +18,10 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
-from agents.models import Agent, Conversation, MemoryRefusal, Passage
+from agents.models import Agent, AttachedFile, Conversation, MemoryRefusal, Passage
 from agents.models.event import snapshot
 from agents.models.passage import MOST_TAGS
 from agents.search import words
@@ -37,6 +38,7 @@ MOST_LINES = 10  # lines of a passage; the rest is folded
 LONGEST_QUERY = 2_000  # characters
 TAGGED = 2_000  # newest passages whose tags are offered
 TAGS_OFFERED = 24
+FILES = 20  # that are being read, or were not
 MOST_KNOWN = 60  # newest passages of a list, by which it finds the place of a new one
 
 
@@ -89,7 +91,7 @@ def parse_tags(typed: str) -> list[str]:
         rows = csv.reader([typed.replace("\r", " ").replace("\n", " ")], skipinitialspace=True)
         return [tag for tag in map(str.strip, next(rows, [])) if tag]
     except csv.Error:
-        raise MemoryRefusal("The tags are too long; shorten them.") from None
+        raise MemoryRefusal(gettext("The tags are too long; shorten them.")) from None
 
 
 def format_tags(tags: Iterable[str]) -> str:
@@ -211,6 +213,7 @@ def frame_context(agent: Agent, filters: PassageFilters) -> dict[str, Any]:
         "tags": tag_choices(agent, filters),
         "newest_only": agent.passage_count > TAGGED,
         "embedding": embedding_progress(agent),
+        "files": agent.attached_files.exclude(status=AttachedFile.Status.DONE)[:FILES],
         "has_tools": "archival_memory_search" in agent.tools,
     }
 

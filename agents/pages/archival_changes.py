@@ -55,6 +55,7 @@ def changed_since(agent: Agent, after: int) -> tuple[set[int], set[int]] | None:
     log = agent.events.after(after).filter(kind=Event.Kind.ARCHIVAL_CHANGED)
     events = list(log.values_list("data", flat=True)[: MOST_EVENTS + 1])
     written = {data["passage"] for data in events if "passage" in data}
+    written |= {key for data in events for key in data.get("passages", ())}
     recalled = {key for data in events for key in data.get("recalled", ())}
     if len(events) > MOST_EVENTS or len(written | recalled) > MOST_CHANGED:
         return None

@@ -6,44 +6,103 @@ The templates get a block as `shown`: in their `{% block %}`s, `block` is Django
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import F
+from django.db.models import Q
 from django.db.models.functions import Left, Length
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
+from agents.ledger.recent import add_recent
 from agents.models import Block, BlockEdit, Editor, MemoryRefusal
 from agents.models.event import snapshot
-from agents.models.sharing import sharing_of
+from agents.models.sharing import Holder, sharing_of
 
 from .blocks import change_settings, edit_value, sentence
 from .forms.block import BlockForm
 from .forms.share import BlockShareForm
-from .history import EDITS_A_PAGE, NEWEST
+from .history import EDITS_A_PAGE
+from .history_filters import NEWEST
 from .request import Request, query_number, usable_block
 
 BEGINNING = 300  # characters of a value that the list shows
+LONGEST_QUERY = 200  # characters of what is searched for
+WHICH = {"": _("All"), "shared": _("Shared"), "unused": _("Unused")}
 
 
 @login_required
 @require_GET
 def index(request: Request) -> HttpResponse:
-    """All blocks a person may use."""
+    """All blocks a person may use, by the agents that hold them. `?q=` searches, `?which=` is
+    "shared" or "unused"."""
+    query, which = request.GET.get("q", "").strip()[:LONGEST_QUERY], request.GET.get("which", "")
     with snapshot():
-        usable = Block.objects.usable_by(request.user).defer("value")
-        blocks = list(usable.annotate(begins=Left("value", BEGINNING), length=Length("value")))
-        add_sharing(request, blocks)
+        blocks = [block for block in listed(request, query) if is_wanted(block, which)]
         context = {
-            "own": [block for block in blocks if block.owner_id == request.user.pk],
+            "groups": grouped([b for b in blocks if b.owner_id == request.user.pk]),
             "shared_blocks": [block for block in blocks if block.owner_id != request.user.pk],
+            "q": query,
+            "which": which if which in WHICH else "",
+            "choices": WHICH,
             "at_blocks": True,
         }
         return render(request, "agents/blocks/index.html", context)
+
+
+def listed(request: Request, query: str) -> list[Block]:
+    """The blocks a person may use in whose label, description or value a text stands."""
+    usable = Block.objects.usable_by(request.user)
+    if query:
+        stands = Q(label__icontains=query) | Q(description__icontains=query)
+        usable = usable.filter(stands | Q(value__icontains=query))
+    begun = usable.defer("value").annotate(begins=Left("value", BEGINNING), length=Length("value"))
+    blocks = list(begun)
+    add_sharing(request, blocks)
+    return blocks
+
+
+def is_wanted(block: Block, which: str) -> bool:
+    """Whether a block is among all of them, the shared or the unused ones."""
+    sharing = block.sharing
+    if which not in WHICH or not which or sharing is None:
+        return True
+    holders = len(sharing.holders) + sharing.others
+    if which == "unused":
+        return not holders
+    return bool(sharing.owner or sharing.people or sharing.groups or holders > 1)
+
+
+class Group(NamedTuple):
+    """Blocks that the same agent holds, and no other; `holder` is None for the other groups."""
+
+    title: str
+    holder: Holder | None
+    blocks: list[Block]
+
+
+def grouped(blocks: Sequence[Block]) -> list[Group]:
+    """Blocks by the agent that holds them, then those of several agents, then those of none."""
+    by_agent: dict[UUID, Group] = {}
+    several = Group(gettext("Several agents"), None, [])
+    none = Group(gettext("No agent"), None, [])
+    for block in blocks:
+        holders, others = (
+            (block.sharing.holders, block.sharing.others) if block.sharing else ([], 0)
+        )
+        if len(holders) == 1 and not others:
+            (holder,) = holders
+            group = by_agent.setdefault(holder.pk, Group(holder.name, holder, []))
+        else:
+            group = several if holders or others else none
+        group.blocks.append(block)
+    agents = sorted(by_agent.values(), key=lambda group: group.title.casefold())
+    return [group for group in (*agents, several, none) if group.blocks]
 
 
 def add_sharing(request: Request, blocks: Sequence[Block]) -> None:
@@ -77,8 +136,7 @@ def block_context(
 ) -> dict[str, Any]:
     """What a block's page is drawn from, with a form to share it."""
     add_sharing(request, [block])
-    newest = block.edits.filter(version=F("block__version")).select_related("step__run__agent")
-    block.newest_edit = newest.first()
+    add_recent([block])
     is_own = block.owner_id == request.user.pk
     return {
         "this_block": block,

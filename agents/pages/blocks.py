@@ -7,20 +7,28 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
+from agents.ledger.recent import add_recent
 from agents.models import Agent, Block, BlockEdit, Editor, MemoryRefusal, Role, VersionConflict
 from agents.models.block_checks import may_be_configured_by
 from agents.models.editing import as_sentence
+from agents.models.event import snapshot
 from agents.models.sharing import sharing_of
+from agents.templatetags.blocks import whole_value
 from agents.text.diff import words_changed
 from agents.text.merge import merged
 
 from .forms.block import BlockForm, BlockSettingsForm
 from .request import Request, find_agent, held_block, usable_block
+
+MOST_CHOICES = 50  # blocks that are offered at once; others are searched for
+BEGINNING = 120  # characters of the value of each
 
 
 @login_required
@@ -75,6 +83,18 @@ def conflict(request: Request, block: Block, address: str, mine: str, version: i
         "newest": block.edits.first(),
     }
     return render(request, "agents/_block_conflict.html", context, status=409)
+
+
+@login_required
+@require_GET
+def whole(request: Request, agent_id: UUID, block_id: UUID) -> HttpResponse:
+    """All of a long value, as the panel draws it; `?plain` is the value itself, to be copied."""
+    with snapshot():
+        _, block = held_block(request, agent_id, block_id)
+        if "plain" in request.GET:
+            return HttpResponse(block.value, content_type="text/plain; charset=utf-8")
+        add_recent([block])
+        return HttpResponse(whole_value(block).html)
 
 
 @login_required
@@ -156,23 +176,37 @@ def attach(request: Request, agent_id: UUID) -> HttpResponse:
         except (ValidationError, MemoryRefusal) as refusal:
             reason = refusal.messages[0] if isinstance(refusal, ValidationError) else str(refusal)
             error = as_sentence(reason)
-    others = list(
-        Block.objects.usable_by(request.user)
-        .filter(pk__in=Block.objects.usable_by(agent.owner).values("pk"))
-        .exclude(agents=agent)
-    )
+    query = request.GET.get("q", "").strip()
+    others = attachable_blocks(request, agent, query)
     sharings = sharing_of(others, request.user.pk)
     for block in others:
         block.sharing = sharings[block.pk]
     labels = set(agent.attachments.values_list("label", flat=True))
+    attachable = [block for block in others if block.label not in labels]
     context = {
         "agent": agent,
         "error": error,
-        "attachable": [block for block in others if block.label not in labels],
-        "label_taken": [block for block in others if block.label in labels],
+        "q": query,
+        "attachable": attachable[:MOST_CHOICES],
+        "left_out": max(len(attachable) - MOST_CHOICES, 0),
+        "label_taken": [block for block in others if block.label in labels][:MOST_CHOICES],
     }
     status = 422 if error else 200
     return render(request, "agents/_block_attach.html", context, status=status)
+
+
+def attachable_blocks(request: Request, agent: Agent, query: str) -> list[Block]:
+    """The blocks that a person may give an agent, in whose label, description or value a text
+    stands."""
+    blocks = (
+        Block.objects.usable_by(request.user)
+        .filter(pk__in=Block.objects.usable_by(agent.owner).values("pk"))
+        .exclude(agents=agent)
+    )
+    if query:
+        stands = Q(label__icontains=query) | Q(description__icontains=query)
+        blocks = blocks.filter(stands | Q(value__icontains=query))
+    return list(blocks.defer("value").annotate(begins=Left("value", BEGINNING)))
 
 
 def uuid_or_none(sent: str | None) -> UUID | None:

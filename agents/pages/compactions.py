@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Compaction, Run
@@ -57,7 +58,8 @@ def summary(request: Request, agent_id: UUID, compaction_id: int) -> HttpRespons
     elif "view" not in request.GET and compaction.is_newest():
         return render(request, "agents/_compaction_editor.html", context)
     elif "view" not in request.GET:
-        context["error"] = "A later summary includes this one; edit the newest instead."
+        words = gettext("A later summary includes this one; edit the newest instead.")
+        context["error"] = words
     return render(request, "agents/_compaction_text.html", context)
 
 

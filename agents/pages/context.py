@@ -22,8 +22,9 @@ from agents.models.event import snapshot
 from agents.runs.work import Work
 from agents.text.json import pretty
 
-from .context_chart import BarPart, ContextBar, chart, context_bar
+from .context_chart import BarPart, ContextBar, context_bar
 from .request import Request, find_agent, find_conversation
+from .step_chart import chart
 
 KINDS = (  # of events after which the picture is another
     Event.Kind.STEP_CHANGED,
@@ -99,13 +100,13 @@ def json_lines(share: BarPart) -> str:
 
 def bar_now(conversation: Conversation) -> ContextBar:
     agent = conversation.agent
-    context, model = context_now(conversation)
+    context, model, address = context_now(conversation)
     template = template_of(agent.prompt_template, agent.memory_class)
-    return context_bar(context, list(context.blocks), template, model, agent.owner_id)
+    return context_bar(context, list(context.blocks), template, model, agent.owner_id, address)
 
 
-def context_now(conversation: Conversation) -> tuple[Context, str]:
-    """The context as a run that began now would have it, and the model that would answer.
+def context_now(conversation: Conversation) -> tuple[Context, str, str]:
+    """The context as a run that began now would have it, the model that would answer, and where.
 
     Asks no endpoint: where only that could say which model answers, the last step's counts.
     """
@@ -118,11 +119,12 @@ def context_now(conversation: Conversation) -> tuple[Context, str]:
     work = Work(run)
     offered = work.offered()
     try:
-        endpoint, model = resolve(work.model, ask=False)
+        endpoint, model = resolve(work.model, agent.owner_id, ask=False)
     except ModelError:
         model, window = (last.model, last.window) if last else (work.model, None)
         dialect = Dialect(**last.request.get("dialect", {})) if last else STRICTEST
-        return compile_context(conversation, window, offered=offered, dialect=dialect), model
+        context = compile_context(conversation, window, offered=offered, dialect=dialect)
+        return context, model, last.endpoint if last else ""
     window = window_of(endpoint, model, ask=False)
     own = conversation.context_window or agent.context_window
     if last and (last.model, last.endpoint) == (model, str(endpoint)) and not own:
@@ -131,4 +133,4 @@ def context_now(conversation: Conversation) -> tuple[Context, str]:
     context = compile_context(
         conversation, window, offered=offered, dialect=dialect, at_most=at_most
     )
-    return context, model
+    return context, model, str(endpoint)

@@ -1,4 +1,4 @@
-"""The context window as a picture: one bar of what is in it, and a chart of what each step took.
+"""The context window as a picture: one bar of what is in it.
 
 Places and widths are in percent of the picture, which is as wide as there is room.
 """
@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
+from django.utils.translation import gettext, ngettext
 from jinja2 import TemplateError
 
+from agents.llm.available import endpoint_at
 from agents.llm.prices import Price, dollars, price_of
 from agents.memory.classes import texts_of
 from agents.memory.compaction import FULL
 from agents.memory.context import Context, Section, sections
-from agents.models import Block, Conversation, Step
+from agents.models import Block
 from agents.text.core_memory import BlockText, compile_texts
 
-STEPS_SHOWN = 200
-FEWEST_PLACES = 40  # for bars in the chart, so that the first ones are no wider than later ones
+SMALL = 0.02  # of what is in the context
+FEWEST_FOLDED = 5  # small parts
 NARROWEST = 1.0  # percent: what is there can be seen
-
-
-# -- one bar -----------------------------------------------------------------------------------
 
 
 class BarPart(NamedTuple):
@@ -40,6 +38,7 @@ class BarPart(NamedTuple):
     x: float
     width: float
     cost: str
+    is_small: bool = False  # so that it is drawn and listed together with others
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ class ContextBar:
     """
 
     shares: list[BarPart]
+    folded: BarPart | None
     tokens: int
     window: int
     percent: float
@@ -65,27 +65,34 @@ def context_bar(
     template: str,
     model: str,
     owner_id: int | None = None,
+    address: str = "",
 ) -> ContextBar:
     """A context drawn to the scale of its window, or of itself where it is larger.
 
-    `owner_id` is the agent's owner, to whom the blocks of others are shown as theirs.
+    `owner_id` is the agent's owner, to whom the blocks of others are shown as theirs; `address` is
+    that of the model's endpoint.
     """
-    price, used = price_of(model), context.tokens()
+    price, used = price_of(model, endpoint_at(address)), context.tokens()
     scale = max(context.window, used, 1)
     filled = [each for each in sections(context) if each.size]
     parts = [part for each in filled for part in parts_of(each, blocks, template, owner_id)]
     free = max(context.window - used, 0)
     tokens = [*(context.tokens(part.size) for part, _ in parts), free]
-    parts.append((Section("free", "Free", "", 0), ""))
-    shares, x = [], 0.0
-    for (part, label), count, width in zip(parts, tokens, widths(tokens), strict=True):
-        percent = 100 * count / max(context.window, 1)
-        cost = in_dollars(price, count) if part.size else ""
-        text = (part.kind, part.name, label, part.text, part.size)
-        shares.append(BarPart(*text, count, percent, round(x, 3), round(width, 3), cost))
-        x += width
+    parts.append((Section("free", gettext("Free"), "", 0), ""))
+    shares = [
+        BarPart(
+            *(part.kind, gettext(part.name), label, part.text, part.size, count),
+            percent=100 * count / max(context.window, 1),
+            x=0,
+            width=0,
+            cost=in_dollars(price, count) if part.size else "",
+        )
+        for (part, label), count in zip(parts, tokens, strict=True)
+    ]
+    shares, folded = placed(shares, SMALL * used)
     return ContextBar(
         shares=shares,
+        folded=folded,
         tokens=used,
         window=context.window,
         percent=100 * used / max(context.window, 1),
@@ -94,6 +101,25 @@ def context_bar(
         cost=in_dollars(price, used),
         full_tokens=round(FULL * context.window),
     )
+
+
+def placed(shares: Sequence[BarPart], least: float) -> tuple[list[BarPart], BarPart | None]:
+    """Parts with their places; several with fewer tokens than `least` are one part of the bar."""
+    small = [part for part in shares if part.size and part.tokens < least]
+    small = small if len(small) >= FEWEST_FOLDED else []
+    drawn = [part for part in shares[:-1] if part not in small]
+    if small:
+        tokens, percent = sum(p.tokens for p in small), sum(p.percent for p in small)
+        words = ngettext("%(count)s small part", "%(count)s small parts", len(small))
+        name = words % {"count": len(small)}
+        drawn.append(BarPart("small", name, "", "", 1, tokens, percent, 0, 0, "", is_small=True))
+    drawn.append(shares[-1])
+    x, at = 0.0, {}
+    for part, width in zip(drawn, widths([part.tokens for part in drawn]), strict=True):
+        at[part.key] = part._replace(x=round(x, 3), width=round(width, 3))
+        x += width
+    kept = [at.get(part.key) or part._replace(is_small=True) for part in shares]
+    return kept, at.get("small")
 
 
 def widths(tokens: Sequence[int]) -> list[float]:
@@ -122,9 +148,13 @@ def parts_of(
     texts = [alone(block, template, every) for block in every]
     sizes = split(section.size, [len(text.encode()) for text in texts])
     return [
-        (Section(f"block-{block.pk}", f"Block {block.label}", text, size), block.label)
+        (Section(f"block-{block.pk}", block_name(block), text, size), block.label)
         for block, text, size in zip(blocks, texts, sizes, strict=True)
     ]
+
+
+def block_name(block: Block) -> str:
+    return gettext("Block %(label)s") % {"label": block.label}
 
 
 def alone(block: BlockText, template: str, every: Sequence[BlockText]) -> str:
@@ -143,129 +173,3 @@ def split(size: int, weights: Sequence[int]) -> list[int]:
         parts.append(until - before)
         before = until
     return [*parts, size - before]
-
-
-# -- over time ---------------------------------------------------------------------------------
-
-
-class StepBar(NamedTuple):
-    """A step in the chart; heights are percent of the chart each stands in."""
-
-    step: int
-    number: int
-    in_run: int
-    x: float
-    width: float
-    prompt: float
-    completion: float
-    cost: float
-    summary: str
-
-
-class Level(NamedTuple):
-    """How high the window and the mark at 85 % of it stand over a stretch of steps."""
-
-    x: float
-    end: float
-    window: float
-    full: float
-    tokens: int
-
-
-@dataclass(frozen=True)
-class Chart:
-    """What each of the newest steps took, the newest at the right."""
-
-    bars: list[StepBar]
-    levels: list[Level]
-    steps: int
-    most_prompt: int
-    most_completion: int
-    total_cost: str
-    most_cost: str
-
-
-class StepUse(NamedTuple):
-    """What a step took."""
-
-    pk: int
-    number: int
-    model: str
-    context_tokens: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    window: int
-
-    @property
-    def prompt(self) -> int:
-        return self.prompt_tokens or self.context_tokens
-
-    @property
-    def completion(self) -> int:
-        return self.completion_tokens or 0
-
-    @property
-    def dollars(self) -> float | None:
-        price = price_of(self.model)
-        return price.of(self.prompt, self.completion) if price else None
-
-
-def chart(conversation: Conversation) -> Chart | None:
-    """The newest steps as bars; None before the first."""
-    steps = Step.objects.filter(run__conversation=conversation.pk)
-    newest = steps.order_by("-pk").values_list(*StepUse._fields)[:STEPS_SHOWN]
-    uses = [StepUse(*row) for row in newest][::-1]
-    if not uses:
-        return None
-    count = len(uses) if len(uses) < STEPS_SHOWN else steps.count()
-    costs = [step.dollars or 0 for step in uses]
-    tops = max(max(step.prompt, step.window) for step in uses) or 1
-    most, dearest = max(step.completion for step in uses), max(costs)
-    place = 100 / max(len(uses), FEWEST_PLACES)
-    left = 100 - place * len(uses)
-    bars = [
-        StepBar(
-            step=step.pk,
-            number=count - len(uses) + index + 1,
-            in_run=step.number,
-            x=round(left + place * index, 3),
-            width=round(place * 0.8, 3),
-            prompt=round(100 * step.prompt / tops, 3),
-            completion=round(100 * step.completion / (most or 1), 3),
-            cost=round(100 * costs[index] / (dearest or 1), 3),
-            summary=step_summary(step),
-        )
-        for index, step in enumerate(uses)
-    ]
-    priced = any(step.dollars is not None for step in uses)
-    return Chart(
-        bars=bars,
-        levels=levels(uses, left, place, tops),
-        steps=count,
-        most_prompt=max(step.prompt for step in uses),
-        most_completion=most,
-        total_cost=dollars(sum(costs)) if priced else "",
-        most_cost=dollars(dearest) if priced else "",
-    )
-
-
-def levels(uses: Sequence[StepUse], left: float, place: float, tops: int) -> list[Level]:
-    """The window's height over the steps, a stretch for as long as it stays the same."""
-    found = []
-    for window, stretch in groupby(uses, key=lambda step: step.window):
-        end = left + place * len(list(stretch))
-        height = 100 * window / tops
-        if window:
-            ends, heights = (round(left, 3), round(end, 3)), (round(height, 3), FULL * height)
-            found.append(Level(*ends, *heights, window))
-        left = end
-    return found
-
-
-def step_summary(step: StepUse) -> str:
-    """What a step took, in words."""
-    estimated = "" if step.prompt_tokens else " (estimated)"
-    words = [f"{step.prompt:,} tokens sent{estimated}", f"{step.completion:,} received"]
-    if step.dollars is not None:
-        words.append(dollars(step.dollars))
-    return ", ".join(words)

@@ -7,13 +7,17 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
+from agents.agent_file.documents import FORMS, download_conversation
+from agents.live.fragments import drawn
 from agents.models import Agent, Conversation, LimitReached, Message
+from agents.models.conversation_list import list_conversations
 from agents.models.event import snapshot
 from agents.models.message import storable
 from agents.search import hybrid
@@ -26,6 +30,7 @@ from .runs import done
 MOST_FOUND = 50  # messages that a search shows
 LONGEST_SHOWN = 300  # characters of each
 LONGEST_QUERY = 500  # characters
+LONGEST_FILTER = 100  # characters
 LISTED = 100
 
 
@@ -63,6 +68,19 @@ def index(request: Request, agent_id: UUID) -> HttpResponse:
         }
         name = "_listed" if request.htmx else "index"
         return render(request, f"agents/conversations/{name}.html", context)
+
+
+@login_required
+@require_GET
+def titled(request: Request, agent_id: UUID) -> HttpResponse:
+    """The conversations with `?q=` in their title, for the list beside every page."""
+    agent = find_agent(request, agent_id)
+    query = storable(request.GET.get("q", "")).strip()[:LONGEST_FILTER]
+    context = {
+        "conversations": list_conversations(agent, request.user, query=query),
+        "empty": gettext("No conversation has this in its title"),
+    }
+    return HttpResponse(drawn("agents/_conversations.html", **context))
 
 
 def conversation_named(agent: Agent, key: str) -> Conversation | None:
@@ -140,3 +158,15 @@ def delete(request: Request, agent_id: UUID, conversation_id: UUID) -> HttpRespo
     context = {"agent": conversation.agent, "conversation": conversation, "error": error}
     template = "agents/conversations/delete.html"
     return render(request, template, context, status=409 if error else 200)
+
+
+@login_required
+@require_GET
+def export(
+    request: Request, agent_id: UUID, name: str, conversation_id: UUID | None = None
+) -> StreamingHttpResponse:
+    """A conversation with what it changed in memory, as a file of one of `FORMS`."""
+    conversation = find_conversation(request, agent_id, conversation_id)
+    if name not in FORMS:
+        raise Http404
+    return download_conversation(request, conversation, FORMS[name])

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.models import Agent, LimitReached
@@ -153,7 +154,8 @@ def try_tool(request: Request, tool_id: UUID | None = None) -> HttpResponse:
         return refusal(request, " ".join(reasons), form.line)
     agent = chosen_agent(request)
     if agent is None:
-        return refusal(request, "Choose one of your agents: the tool is tried on its memory.")
+        words = gettext("Choose one of your agents: the tool is tried on its memory.")
+        return refusal(request, words)
     try:
         schema = form.tool.json_schema
         arguments = ArgumentsForm(schema, request.POST).arguments()

@@ -7,6 +7,7 @@ import sys
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 from django.views import defaults
 
 from agents.models.database_errors import RETRY_SECONDS, unavailable
@@ -21,7 +22,7 @@ def not_found(request: Request, exception: Exception) -> HttpResponse:
 
 def forbidden(request: Request, exception: Exception) -> HttpResponse:
     """403, for what a person may see and not do."""
-    words = str(exception) or "You may not do this."
+    words = str(exception) or gettext("You may not do this.")
     htmx = request.headers.get("HX-Request") == "true"
     template = "agents/_refusal.html" if htmx else "403.html"
     return render(request, template, {"error": words}, status=403)
@@ -40,7 +41,7 @@ def server_error(request: Request) -> HttpResponse:
         return defaults.server_error(request)
     htmx = request.headers.get("HX-Request") == "true"
     template = "agents/_unavailable.html" if htmx else "503.html"
-    response = HttpResponse(render_to_string(template, {"words": words}), status=503)
+    response = HttpResponse(render_to_string(template, {"words": gettext(words)}), status=503)
     response["Retry-After"] = str(RETRY_SECONDS)
     if htmx:  # beside what is on the page, so that what was typed there stays
         asking, target = request.headers.get("HX-Source"), request.headers.get("HX-Target")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -19,12 +20,12 @@ from agents.models.block_edit import edit_ids, taken_back_by, undos_of
 from agents.models.event import snapshot
 
 from .blocks import sentence
+from .history_filters import NEWEST, Filters, Found, look_through
 from .request import Request, find_agent, held_block, query_number
 
 EDITS_A_PAGE = 30
 SHOWN_BEFORE = 4  # newer edits shown above one that is looked for
 MOST_TOUCHED = 100  # edits drawn anew at once
-NEWEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,30 @@ class Ledger:
     agent: Agent
     blocks: list[Block]
     only: Block | None
+    filters: Filters
 
     @classmethod
     def from_query(cls, request: Request, agent: Agent) -> Ledger:
         """The ledger an address names: `?block=<id>`, or all of it."""
         blocks = agent.core_memory()
         block_id = request.GET.get("block", "")
-        return cls(agent, blocks, next((b for b in blocks if str(b.pk) == block_id), None))
+        only = next((b for b in blocks if str(b.pk) == block_id), None)
+        return cls(agent, blocks, only, Filters.from_query(request))
 
     @property
     def shown(self) -> list[Block]:
         return [self.only] if self.only else self.blocks
 
+    @cached_property
+    def found(self) -> Found:
+        """What there is to filter by, and what passes the filters."""
+        return look_through(self.shown, self.filters)
+
     def page(self, comparison: str = "<=", bound: int = NEWEST) -> list[int]:
         """Ids of the newest edits whose id compares so, one more than a page shows."""
+        if self.filters:
+            compares = {"<=": int.__le__, "<": int.__lt__, ">": int.__gt__}[comparison]
+            return [pk for pk in self.found.ids if compares(pk, bound)][: EDITS_A_PAGE + 1]
         return edit_ids(self.shown, comparison, bound, "DESC", EDITS_A_PAGE + 1)
 
     def start_for(self, edit_id: int) -> int | None:
@@ -120,7 +131,8 @@ class Ledger:
     def query(self, **further: int | None) -> str:
         """The part of an address that names this ledger, and more."""
         parameters = {"block": self.only.pk if self.only else None, **further}
-        return urlencode({name: value for name, value in parameters.items() if value is not None})
+        named = {name: value for name, value in parameters.items() if value is not None}
+        return urlencode(self.filters.query() | named)
 
 
 def undo_chain(edit: BlockEdit, undos: dict[int, int]) -> list[int]:
@@ -141,7 +153,7 @@ def list_context(ledger: Ledger, ids: list[int]) -> dict[str, Any]:
         "agent": ledger.agent,
         "entries": entries,
         "older": ledger.query(before=ids[EDITS_A_PAGE - 1]) if more else "",
-        "origins": [] if more else origins(ledger.shown),
+        "origins": [] if more or ledger.filters else origins(ledger.shown),
     }
 
 
@@ -155,7 +167,7 @@ def origins(blocks: list[Block]) -> list[tuple[Block, str]]:
 def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
     """The History tab: `?block=<id>` for one block, `?edit=<id>` for the page that holds it."""
     ledger = Ledger.from_query(request, conversation.agent)
-    marked = query_number(request, "edit")
+    marked = 0 if ledger.filters else query_number(request, "edit")
     start = ledger.start_for(marked) if marked else None
     ids = ledger.page("<=", start or NEWEST)
     newest = ledger.page()[:1] if start else ids[:1]
@@ -163,6 +175,8 @@ def tab(request: Request, conversation: Conversation) -> dict[str, Any]:
         **list_context(ledger, ids),
         "blocks": ledger.blocks,
         "only": ledger.only,
+        "filters": ledger.filters,
+        "found": ledger.found,
         "marked_edit": marked,
         "in_the_past": start is not None,
         "newer": ledger.query(after=newest[0] if newest else 0, past=1 if start else None),
@@ -201,7 +215,9 @@ def newer(request: Request, agent_id: UUID) -> HttpResponse:
             context = {
                 "agent": agent,
                 "entries": [] if past else new,
-                "origins": origins([e.edit.block for e in new if e.edit.version == 1]),
+                "origins": []
+                if ledger.filters
+                else origins([e.edit.block for e in new if e.edit.version == 1]),
                 "changed": ledger.entries(ledger.touched_by(new, after)),
                 "newer": ledger.query(after=ids[0], past=1 if past else None),
             }

@@ -18,7 +18,8 @@ from .request import Request, find_agent
 HEADERS = {
     # its address has its SHA-256, so what is there never changes
     "Cache-Control": "private, max-age=31536000, immutable",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
+    # the browser's own page around an image has a style
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Content-Disposition": "inline",
     "X-Content-Type-Options": "nosniff",
 }

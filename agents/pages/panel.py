@@ -16,12 +16,14 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from agents.models import Conversation, Event
 from agents.models.event import snapshot
 
-from . import archival, context, history, tools
+from . import archival, context, growth, history, tools
 from .request import Request, find_conversation
 
 Kind = Event.Kind
@@ -32,9 +34,10 @@ class Tab:
     """A tab: the name in addresses, the title, what it is drawn from, and when it is drawn anew."""
 
     name: str
-    title: str
+    title: str | Promise
     context: Callable[[Request, Conversation], dict[str, Any]]
     kinds: tuple[Event.Kind, ...]
+    term: str = ""  # of the glossary, which explains it
 
     @property
     def template(self) -> str:
@@ -42,10 +45,13 @@ class Tab:
 
 
 TABS = (
-    Tab("context", "Context", context.tab, context.KINDS),
-    Tab("archival", "Archival", archival.tab, ()),  # its lists follow the log by themselves
-    Tab("history", "History", history.tab, (Kind.MEMORY_CHANGED,)),
-    Tab("tools", "Tools", tools.tab, (Kind.AGENT_CHANGED, Kind.STEP_CHANGED)),
+    Tab("context", _("Context"), context.tab, context.KINDS, "context"),
+    Tab(
+        "archival", _("Archival"), archival.tab, (), "archival memory"
+    ),  # its lists follow the log by themselves
+    Tab("history", _("History"), history.tab, (Kind.MEMORY_CHANGED,)),
+    Tab("growth", _("Over time"), growth.tab, growth.KINDS),
+    Tab("tools", _("Tools"), tools.tab, (Kind.AGENT_CHANGED, Kind.STEP_CHANGED)),
 )
 
 

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from agents.attached_files.taking import keys_tagged, remove_tagged
 from agents.models import Agent, Editor, MemoryRefusal, Passage, VersionConflict
 from agents.models.editing import RowDeleted
 from agents.models.passage import LONGEST_PASSAGE
@@ -92,6 +93,17 @@ def delete(request: Request, agent_id: UUID, passage_id: int) -> HttpResponse:
     except VersionConflict:
         return confirm_delete(request, agent, passage, changed=True)
     return HttpResponse()  # the socket takes it from the list
+
+
+@login_required
+def delete_tagged(request: Request, agent_id: UUID) -> HttpResponse:
+    """Ask whether all passages with the tag `?tag=` are to be deleted; POST deletes them."""
+    agent, tag = find_agent(request, agent_id), request.GET.get("tag", "")
+    if request.method == "POST":
+        remove_tagged(agent, tag)
+        return HttpResponse()  # the socket brings the list up to date
+    context = {"agent": agent, "tag": tag, "count": len(keys_tagged(agent, tag))}
+    return render(request, "agents/archival/_delete_tagged.html", context)
 
 
 def confirm_delete(

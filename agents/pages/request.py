@@ -15,7 +15,7 @@ from django_htmx.middleware import HtmxDetails
 
 from agents.models import Agent, Block, Conversation, Role
 from agents.models.block_checks import may_be_written_by
-from agents.permissions import check, check_agent, role_for_page
+from agents.permissions import check, check_agent, check_temporary, role_for_page
 
 
 class Request(HttpRequest):
@@ -27,17 +27,22 @@ class Request(HttpRequest):
 
 def find_agent(request: Request, agent_id: UUID) -> Agent:
     """An agent that the person may see; Forbidden where this page takes another role in it."""
-    agent = Agent.find_visible_to(request.user, agent_id)
+    agent = Agent.find_visible_to(request.user, agent_id, temporary=True)
     if agent is None:
         raise Http404
+    check_temporary(agent, name_of(request))
     check_agent(agent, agent.role, needed(request))
     return agent
 
 
+def name_of(request: Request) -> str:
+    """The name of the page's address."""
+    return (request.resolver_match and request.resolver_match.url_name) or ""
+
+
 def needed(request: Request) -> Role:
     """The role that the page takes."""
-    name = request.resolver_match.url_name if request.resolver_match else None
-    return role_for_page(name or "", writes=request.method == "POST")
+    return role_for_page(name_of(request), writes=request.method == "POST")
 
 
 def find_conversation(

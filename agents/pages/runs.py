@@ -8,8 +8,11 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
+from agents.live import fragments
+from agents.live.commands import ROW
 from agents.models import Conversation, Editor, LimitReached, MemoryRefusal, Role, Run, Step
 from agents.models.editing import as_sentence
 from agents.models.event import snapshot
@@ -17,7 +20,6 @@ from agents.permissions import Forbidden, check_agent
 from agents.runs import ways_on
 from agents.runs.reflection import reflect
 
-from .chat import transcript
 from .request import Request, find_agent, find_conversation
 
 
@@ -28,7 +30,7 @@ def older(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
     with snapshot():
         run = find_run(request, agent_id, run_id)
         context = {"agent": run.agent, "conversation": run.conversation}
-        context |= transcript(run.conversation, before=run_id)
+        context |= fragments.transcript(run.conversation, before=run_id)
         return render(request, "agents/_older.html", context)
 
 
@@ -41,7 +43,9 @@ def send(request: Request, agent_id: UUID, conversation_id: UUID | None = None) 
     try:
         key = request.POST.get("key", "")[:100] or uuid4().hex
         images = request.POST.getlist("images")
-        conversation.send(text, key, images, author=request.user)
+        conversation.agent.keep_open()
+        files = [int(key) if ROW.fullmatch(key) else 0 for key in request.POST.getlist("files")]
+        conversation.send(text, key, images, author=request.user, files=files)
     except LimitReached as limit:
         response = refuse_message(request, conversation, text, str(limit), 429)
         response.headers["Retry-After"] = str(limit.seconds)
@@ -98,10 +102,16 @@ def undo(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: Request, agent_id: UUID, run_id: int) -> HttpResponse:
-    """Go on with a run that failed. POST: `way`, "leave_out" or "make_room", if not as it was."""
+    """Go on with a run that failed or gave no answer. POST: `way`, "leave_out" or "make_room", if
+    not as it was."""
     run = find_run(request, agent_id, run_id)
     way = request.POST.get("way", "")
-    ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room")
+    if not ways_on.retry(run, leave_out=way == "leave_out", make_room=way == "make_room"):
+        words = gettext(
+            "This message cannot be tried again as it is: it was answered, or something was said"
+            " after it. “Answer again” goes back to it, and keeps what followed as a version."
+        )
+        return render(request, "agents/_refusal.html", {"error": words}, status=409)
     return done(request, run.conversation)
 
 
@@ -144,7 +154,8 @@ def check_author(request: Request, run: Run) -> None:
     if run.author is None or run.author == request.user:
         return
     if "withdraw" not in request.POST:
-        raise Forbidden(f"This message is {run.author.get_username()}'s; only they can change it.")
+        words = gettext("This message is %(name)s's; only they can change it.")
+        raise Forbidden(words % {"name": run.author.get_username()})
     check_agent(run.agent, run.agent.role, Role.EDITOR)
 
 

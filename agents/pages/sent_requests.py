@@ -41,7 +41,7 @@ def comparison(step: Step) -> dict[str, Any]:
     sent = sent_requests.sent(step)
     if sent is None:
         return {"sent": None}
-    now, model = context_now(step.run.conversation)
+    now, model, _ = context_now(step.run.conversation)
     outlines = readable(sent.outline), readable(now.outline(model))
     groups = compare(outlines[0], sent.context.history, outlines[1], now.history)
     return {

@@ -15,6 +15,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.ledger import fork as forks
@@ -24,6 +26,7 @@ from agents.memory.classes import template_of
 from agents.models import Agent, Block, Conversation, Message, Run, Step
 from agents.models.event import snapshot
 from agents.models.message import storable
+from agents.text.numbers import whole
 
 from .context import text_of
 from .context_chart import ContextBar, context_bar
@@ -132,7 +135,7 @@ def past_context(way: Way, step: Step, number: int, **more: Any) -> dict[str, An
         "number": number,
         "steps": steps,
         "now": steps + 1,
-        "moment": moment.strftime("%-d %b %Y %H:%M:%S %Z"),
+        "moment": date_format(moment, "EXACT_FORMAT"),
         "blocks": blocks,
         "bar": bar,
         "parts": [
@@ -164,7 +167,7 @@ def bar_of(agent: Agent, step: Step, blocks: list[time_travel.PastBlock]) -> Con
         for b in blocks
     ]
     template = template_of(agent.prompt_template, agent.memory_class)
-    return context_bar(sent.context, held, template, step.model, agent.owner_id)
+    return context_bar(sent.context, held, template, step.model, agent.owner_id, step.endpoint)
 
 
 @login_required
@@ -232,7 +235,8 @@ def fork(
         raise Http404
     name = storable(request.POST.get("name", "")).strip() or fork_name(way.agent, number)
     if len(name) > LONGEST_NAME:
-        error = f"The name has {len(name):,} characters; at most {LONGEST_NAME} are allowed."
+        words = gettext("The name has %(count)s characters; at most %(most)s are allowed.")
+        error = words % {"count": whole(len(name)), "most": LONGEST_NAME}
         context = past_context(way, step, number, fork_name=name, fork_error=error)
         return render(request, "agents/past/show.html", context, status=422)
     return redirect("agent", forks.fork(step, name, request.user).pk)
@@ -240,5 +244,5 @@ def fork(
 
 def fork_name(agent: Agent, number: int) -> str:
     """What a fork is called if nobody says otherwise."""
-    end = f", forked at step {number}"
+    end = gettext(", forked at step %(number)s") % {"number": number}
     return agent.name[: LONGEST_NAME - len(end)] + end

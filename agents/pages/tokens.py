@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -39,9 +40,9 @@ def messages_by_field(error: ValidationError) -> list[str]:
     """The errors, each with the field it is about."""
     if not hasattr(error, "error_dict"):
         return list(error.messages)
-    names = {"name": "Name: ", "scopes": "What it may do: "}
+    names = {"name": gettext("Name"), "scopes": gettext("What it may do")}
     return [
-        names.get(field, "") + words
+        f"{names[field]}: {words}" if field in names else words
         for field, messages in error.message_dict.items()
         for words in messages
     ]
@@ -95,5 +96,5 @@ def shape(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return str(schema["$ref"].rpartition("/")[2])
     if schema.get("type") == "array":
-        return f"list of {shape(schema.get('items', {}))}"
+        return gettext("list of %(type)s") % {"type": shape(schema.get("items", {}))}
     return str(schema.get("type", ""))

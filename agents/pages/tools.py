@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 from zlib import crc32
@@ -11,6 +12,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from agents import tools
@@ -19,7 +21,7 @@ from agents.tools import Tool, custom
 from agents.tools.attaching import attach, attachable, detach, set_rules
 from agents.tools.custom import CustomTool
 
-from .forms.tool import RulesForm, in_words
+from .forms.rules import RulesForm, in_words
 from .request import Request, find_agent
 
 COUNTED = 2_000  # messages, the newest: reading more to count calls would slow the panel
@@ -57,15 +59,18 @@ def card(agent: Agent, name: str, tool: Tool | None) -> dict[str, Any]:
         "rules": in_words(own),
         "ends_turn": bool(tool and tool.ends_turn and not kinds & {"exit_loop", "continue_loop"}),
         "kind": "unknown",
+        "kind_name": gettext("unknown"),
     }
     if tool is None:
         return shown
     if isinstance(tool, CustomTool):
-        shown |= {"kind": "custom", "row": tool.row}
+        shown |= {"kind": "custom", "kind_name": gettext("custom"), "row": tool.row}
         ruled = kinds & {"requires_approval", "no_approval"}
         shown["asks_by_default"] = tool.needs_approval and not ruled
     else:
-        shown["kind"] = "built in" if name in tools.names() else f"of {agent.memory_class}"
+        built_in = name in tools.names()
+        of_class = gettext("of %(memory_class)s") % {"memory_class": agent.memory_class}
+        shown |= {"kind": "ready", "kind_name": gettext("built in") if built_in else of_class}
         shown["missing"] = tool.missing()
     return shown | described(tool.schema)
 
@@ -101,17 +106,23 @@ def described(function: dict[str, Any]) -> dict[str, Any]:
 def type_in_words(schema: dict[str, Any]) -> str:
     """A JSON schema's type: `string`, `list of string`, `string or null`."""
     if "enum" in schema:
-        return " or ".join(f"“{value}”" for value in schema["enum"])
+        return alternatives(f"“{value}”" for value in schema["enum"])
     if "const" in schema:
         return f"“{schema['const']}”"
     if "anyOf" in schema:
-        return " or ".join(type_in_words(one) for one in schema["anyOf"])
+        return alternatives(type_in_words(one) for one in schema["anyOf"])
     if schema.get("type") == "array":
         items = schema.get("items")
-        return f"list of {type_in_words(items)}" if items else "list"
+        named = gettext("list of %(type)s") % {"type": type_in_words(items)} if items else ""
+        return named or gettext("list")
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
-    return str(schema.get("type", "anything"))
+    return str(schema.get("type") or gettext("anything"))
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Names with "or" between them."""
+    return gettext(" or ").join(names)
 
 
 # -- what is done in the tab; the panel itself is drawn anew by the event --------------------------

@@ -8,6 +8,7 @@ from threading import Condition, Lock
 from weakref import WeakValueDictionary
 
 from django.db import connection
+from django.utils.translation import gettext
 
 from agents.models.limits import LimitReached
 
@@ -47,7 +48,7 @@ def turn_of(person: int) -> Iterator[None]:
 
 def _wait(line: _Line) -> None:
     """Wait for a turn, without keeping a database connection from others meanwhile."""
-    words = "You are loading many pages at once; wait a few seconds, then try again."
+    words = gettext("You are loading many pages at once; wait a few seconds, then try again.")
     if line.waiting >= WAITING:
         raise LimitReached(words, seconds=5)
     if connection.vendor != "sqlite" and not connection.in_atomic_block:

@@ -9,10 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.llm import Answer, ModelError
+from agents.llm.spending import Spending, settle_left
 from agents.models import Message, Run, Step
 from agents.models.event import forget_texts
 from agents.models.lease import RunLost
 from agents.models.leaving import is_leaving
+from agents.text.stored import stored as _
 
 from .tool_calls import Return, answer_call
 from .turn import was_asked
@@ -21,6 +23,7 @@ from .work import Work
 
 logger = logging.getLogger(__name__)
 
+TRYING_AGAIN = _("%(error)s Trying again in %(seconds)s s (%(count)s of %(most)s)")
 RETRIES = 2
 RETRY_SECONDS = 1.0  # where the endpoint does not say how long to wait; doubled each time
 LOOK_SECONDS = 0.2  # how often a wait looks whether somebody pressed Stop
@@ -32,14 +35,22 @@ def settle(message: Message, answer: Answer, status: str) -> None:
     """Take an answer into its message; the pieces in the log are done with."""
     message.content, message.reasoning = answer.content, answer.reasoning
     message.status = status
-    forget_texts(message)
+    if message.is_streamed:
+        forget_texts(message)
 
 
 @transaction.atomic
 def keep_partial(
-    work: Work, step: Step, message: Message, answer: Answer, status: str, error: str = ""
+    work: Work,
+    step: Step,
+    message: Message,
+    answer: Answer,
+    spending: Spending | None,
+    status: str,
+    error: str = "",
 ) -> None:
-    """Keep what a model had said before it was stopped or broke off, marked as such."""
+    """Keep what a model had said before it was stopped or broke off, marked as such; it counts on
+    the quotas. `spending` is None where the process died in the call."""
     work.run.renew()
     message.tool_calls = []  # those that came may be no more than a part
     answer.split()
@@ -49,6 +60,10 @@ def keep_partial(
     step.status, step.error, step.finished_at = status, error, timezone.now()
     step.store()
     work.run.record(step.changed())
+    if spending:
+        spending.settle()
+    else:
+        settle_left(work.run, step, answer)
 
 
 def recover_interrupted(work: Work, error: str) -> Step | None:
@@ -60,7 +75,8 @@ def recover_interrupted(work: Work, error: str) -> Step | None:
         return step
     message = step.message
     assert message is not None
-    keep_partial(work, step, message, Answer(*message.draft_text), Step.Status.FAILED, error)
+    answer = Answer(*message.draft_text)
+    keep_partial(work, step, message, answer, None, Step.Status.FAILED, error)
     return None
 
 
@@ -78,7 +94,8 @@ def wait_or_fail(work: Work, error: ModelError, failures: int) -> None:
     seconds = error.retry_after
     if seconds is None:
         seconds = RETRY_SECONDS * 2 ** (failures - 1)
-    run.announce(f"{error} Trying again in {seconds:,.0f} s ({failures} of {RETRIES})")
+    numbers = {"seconds": f"{seconds:,.0f}", "count": failures, "most": RETRIES}
+    run.announce(TRYING_AGAIN % {"error": error, **numbers})
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0 and not is_leaving():
         time.sleep(min(LOOK_SECONDS, left))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import BigIntegerField, Exists, OuterRef, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.contrib.django.models import ProcrastinateJob
+from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.job_context import JobContext
 from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
@@ -28,6 +31,13 @@ _same_transaction = JobManager(DjangoConnector())
 def defer_run(run_id: int) -> None:
     """Store the job that executes a run, in the transaction that is open."""
     configure_task(name=EXECUTE, job_manager=_same_transaction, queue=QUEUE).defer(run_id=run_id)
+
+
+def defer_once(name: str) -> None:
+    """Store a job of a task without arguments, unless one waits already."""
+    job = configure_task(name=name, job_manager=_same_transaction, queue=QUEUE, queueing_lock=name)
+    with suppress(AlreadyEnqueued), transaction.atomic():
+        job.defer()
 
 
 def with_job_id(call_next: Callable[[], Any], context: JobContext, worker: object) -> Any:

@@ -7,12 +7,12 @@ there. A tool call without a return has not run; one with a return has.
 from __future__ import annotations
 
 import logging
-import time
 
 from django.db import transaction
 from structlog.contextvars import bind_contextvars
 
-from agents.llm import Answer, Delta, Endpoint, ModelCall, ModelError, facts, resolve
+from agents.llm import Answer, Endpoint, ModelCall, ModelError, facts, resolve
+from agents.llm.spending import Spending
 from agents.llm.vision import reads_images
 from agents.llm.windows import window_of
 from agents.memory import sent_requests
@@ -24,19 +24,30 @@ from agents.models.database_errors import unavailable
 from agents.models.lease import RunLost, RunStopped
 from agents.models.leaving import RunHandedOn, is_leaving
 from agents.models.message import DraftText
+from agents.text.stored import stored as _
+from agents.text.stored import stored_plural
 
 from .failures import fail, hand_on, keep_partial, recover_interrupted, settle, stop, wait_or_fail
-from .tool_calls import call_tools, open_questions
+from .streaming import stream
+from .tool_calls import CALLING, call_tools, open_questions
 from .turn import end_turn
 from .work import Work
 
 logger = logging.getLogger(__name__)
 
 MOST_TRIES = 20  # of workers at one run; each before the last died over it
-CUT = {"length": "cut off at the model's output limit", "content_filter": "cut off by a filter"}
+CUT = {
+    "length": _("cut off at the model's output limit"),
+    "content_filter": _("cut off by a filter"),
+}
+STOPPED_OFTEN = stored_plural(
+    "The server stopped %(count)s time while it worked on this message.",
+    "The server stopped %(count)s times while it worked on this message.",
+)
+FAILED = _("memoryweb itself failed (%(kind)s); the server's log says where.")
+INTERRUPTED = _("Interrupted while the model was answering.")
+RESTARTED = _("The server was restarted while the model was answering.")
 LOOKED_BACK = 1000  # steps, for how much a model has read
-LOOK_SECONDS = 0.2  # how often a silent call looks whether somebody pressed Stop
-FLUSH_SECONDS = 0.05  # how long pieces of text are gathered
 
 Kind = Event.Kind
 Reason = Run.Reason
@@ -44,16 +55,16 @@ Reason = Run.Reason
 
 def run_agent(run_id: int) -> None:
     """Execute a run until it ends: a step, its tool calls, the next step."""
-    run = Run.find(run_id)
-    if run is None or run.status != Run.Status.RUNNING:
+    run = Run.acquire(run_id)
+    if run is None:
+        logger.info("Run %s is executed elsewhere, or has ended.", run_id)
         return
     work = Work(run)
     if not work.read_context():
         return
     try:
-        run.acquire()
         if run.tries > MOST_TRIES:
-            fail(work, f"The server stopped {MOST_TRIES} times while it worked on this message.")
+            fail(work, STOPPED_OFTEN[1] % {"count": MOST_TRIES})
         elif run.kind == Run.Kind.COMPACTION:
             compact_now(work)
         else:
@@ -71,7 +82,7 @@ def run_agent(run_id: int) -> None:
         if unavailable(error):
             raise  # nothing can be stored on the run now; the engine goes on with it later
         logger.exception("Run %s failed.", run_id)
-        words = f"memoryweb itself failed ({type(error).__name__}); the server's log says where."
+        words = FAILED % {"kind": type(error).__name__}
         run.refresh_from_db()
         recover_interrupted(work, words)
         fail(work, words)
@@ -81,7 +92,7 @@ def run_agent(run_id: int) -> None:
 
 def take_steps(work: Work) -> None:
     """One step after another until the run ends or waits."""
-    step, failures = recover_interrupted(work, "Interrupted while the model was answering."), 0
+    step, failures = recover_interrupted(work, INTERRUPTED), 0
     while work.run.status == Run.Status.RUNNING:
         if is_leaving():
             raise RunHandedOn
@@ -102,24 +113,24 @@ def take_steps(work: Work) -> None:
 def take_step(work: Work) -> Step:
     """One model call, its message stored as it streams. ModelError or RunStopped where it fails."""
     work.refresh()
-    endpoint, model = resolve(work.model)
+    endpoint, model = resolve(work.model, work.agent.owner_id)
     context = fitting_context(work, endpoint, model)
     body = context.body(model)
-    step, message = begin_step(work, endpoint, model, context, body)
+    spending = Spending.of_run(work.run, endpoint, model)
+    step, message = begin_step(work, spending, context, body)
     bind_contextvars(step_id=step.pk)
-    call = ModelCall(endpoint, body, context.offered)
+    call = ModelCall(spending, body, context.offered)
     try:
         stream(work.run, message, call)
-        complete(work, step, message, call.answer)
+        complete(work, step, message, call.answer, spending)
     except RunStopped:
-        keep_partial(work, step, message, call.answer, Step.Status.STOPPED)
+        keep_partial(work, step, message, call.answer, spending, Step.Status.STOPPED)
         raise
     except RunHandedOn:
-        words = "The server was restarted while the model was answering."
-        keep_partial(work, step, message, call.answer, Step.Status.FAILED, words)
+        keep_partial(work, step, message, call.answer, spending, Step.Status.FAILED, RESTARTED)
         raise
     except ModelError as error:
-        keep_partial(work, step, message, call.answer, Step.Status.FAILED, str(error))
+        keep_partial(work, step, message, call.answer, spending, Step.Status.FAILED, str(error))
         error.adapted = learn_from(error, work, context, endpoint, model)
         raise
     finally:
@@ -154,7 +165,7 @@ def compact_now(work: Work) -> None:
     """Compact as far as it goes, because a person asked for it."""
     run = work.run
     if not run.compaction_list:  # else it was interrupted right after
-        endpoint, model = resolve(work.model)
+        endpoint, model = resolve(work.model, work.agent.owner_id)
         dialect = facts.dialect_of(endpoint, model)
         context = compile_context(work.conversation, window_of(endpoint, model), dialect=dialect)
         make_room(work, context, endpoint, model, all_but_last=True)
@@ -210,16 +221,19 @@ def fitting_context(work: Work, endpoint: Endpoint, model: str) -> Context:
 
 @transaction.atomic
 def begin_step(
-    work: Work, endpoint: Endpoint, model: str, context: Context, body: bytes
+    work: Work, spending: Spending, context: Context, body: bytes
 ) -> tuple[Step, Message]:
-    """The step's row and an empty draft of what the model is about to say."""
+    """The step's row and an empty draft of what the model is about to say, which is reserved.
+
+    QuotaReached, with nothing stored, where that is more than is left.
+    """
     run, last = work.run, work.last_step
-    run.renew_or_stop("Thinking")
+    run.renew_or_stop(_("Thinking"))
     step = Step(
         run=run,
         number=last.number + 1 if last else 1,
-        model=model,
-        endpoint=str(endpoint),
+        model=spending.model,
+        endpoint=str(spending.endpoint),
         context_tokens=context.tokens(),
         window=context.window,
         **sent_requests.stored_fields(work.conversation, context, body, run.internal_id),
@@ -236,49 +250,21 @@ def begin_step(
         number=run.record(Event.of(Kind.STEP_BEGAN, step=step), messages=1),
     )
     message.insert()
-    message.draft_text = DraftText("", "")
+    message.draft_text, message.is_streamed = DraftText("", ""), False
+    spending.reserve(step.context_tokens, context.answer_limit)
     work.began(step, message)
     return step, message
 
 
-def stream(run: Run, message: Message, call: ModelCall) -> None:
-    """Put the pieces of an answer into the log as they come: the first at once, then gathered."""
-    flushed = 0.0
-    first = True
-    while (deltas := call.wait(LOOK_SECONDS, until=flushed + FLUSH_SECONDS)) is not None:
-        if deltas:
-            record_deltas(run, message, deltas, first=first)
-            flushed, first = time.monotonic(), False
-        else:
-            run.renew_or_stop()
-
-
-@transaction.atomic
-def record_deltas(run: Run, message: Message, deltas: list[Delta], *, first: bool) -> None:
-    """Record pieces of a draft, neighbours of one field as one event."""
-    run.renew_or_stop("Writing" if first else None)
-    events: list[Event] = []
-    for delta in deltas:
-        if events and events[-1].data["field"] == delta.field:
-            events[-1].data["text"] += delta.text
-            continue
-        data = {"message": message.pk, "field": delta.field, "text": delta.text}
-        events.append(Event(kind=Kind.TEXT, draft=message, data=data))
-    if first:
-        events[0].data["first"] = True
-        events[0].rows = {"run": run}
-    run.record(*events)
-
-
-def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
+def complete(work: Work, step: Step, message: Message, answer: Answer, spending: Spending) -> None:
     """The message in its final form, with what is asked about its calls; the run ends here if it
-    calls no tool."""
+    calls no tool. What it took is counted in the same transaction."""
     message.tool_calls = [call.stored() for call in answer.tool_calls()]
     waiting = open_questions(work, step)
     prepared = [call.prepare() for call in waiting]  # in the sandbox, which may take seconds
-    with transaction.atomic():
+    with transaction.atomic(), spending.settled_at_end():
         calls = message.calls()
-        work.run.renew_or_stop(f"Calling {calls[0].name}" if calls else None)
+        work.run.renew_or_stop(CALLING % {"tool": calls[0].name} if calls else None)
         settle(message, answer, Message.Status.COMPLETE)
         message.extra = answer.extra(facts.signer(step.endpoint, step.model))
         message.update("content", "reasoning", "tool_calls", "extra", "status")
@@ -286,7 +272,7 @@ def complete(work: Work, step: Step, message: Message, answer: Answer) -> None:
         if not step.sent_images:  # else the report says little about the texts
             work.agent.calibrate_tokens(step.context_bytes, answer.prompt_tokens)
         if not calls:
-            end_turn(work, step, CUT.get(answer.finish, "answered"), Reason.ANSWERED)
+            end_turn(work, step, CUT.get(answer.finish, _("answered")), Reason.ANSWERED)
             return
         step.status = Step.Status.CALLING
         step.store()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from django.db import close_old_connections
 
-from agents.models import Agent, Approval, Image, Schedule
+from agents.models import Agent, Approval, Image, Reservation, Schedule
 from agents.models.database_errors import unavailable
 from agents.models.searchable import make_all_terms
 
@@ -49,14 +49,21 @@ def _keep_pruning() -> None:
 def _keep_doing() -> None:
     purged = time.monotonic()  # the start has just done it
     while True:
-        attempt(engine.take_up)
-        attempt(Approval.objects.all().expire)
-        attempt(Schedule.objects.all().fire_due)
-        attempt(make_all_terms)
+        do_what_is_due()
         attempt(Image.objects.all().delete_unsent)
+        attempt(Reservation.settle_expired)
         if time.monotonic() - purged > DAY and attempt(Agent.objects.purge_expired):
             purged = time.monotonic()
         time.sleep(EVERY_SECONDS)
+
+
+def do_what_is_due() -> None:
+    """What is looked for every few seconds, also by the workers."""
+    attempt(engine.take_up)
+    attempt(Approval.objects.all().expire)
+    attempt(Schedule.objects.all().fire_due)
+    attempt(Agent.end_temporary)
+    attempt(make_all_terms)
 
 
 def attempt(task: Callable[[], object]) -> bool:

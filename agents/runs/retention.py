@@ -19,7 +19,7 @@ from django.db import connection, models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from agents.models import Event, RequestText, Step
+from agents.models import AuditEntry, Event, RequestText, Step
 from agents.models.leaving import is_leaving
 
 BATCH = 500  # rows
@@ -65,7 +65,8 @@ def sessions(before: datetime) -> Iterator[None]:
 
 
 def audit(before: datetime) -> Iterator[None]:
-    """What was done in the admin."""
+    """Who did what, and what was done in the admin."""
+    yield from in_batches(AuditEntry.objects.filter(at__lt=before))
     yield from in_batches(LogEntry.objects.filter(action_time__lt=before))
 
 

@@ -27,11 +27,17 @@ from agents.models import (
 from agents.models.database_errors import unavailable
 from agents.models.message import storable
 from agents.search import hybrid
+from agents.text.stored import stored as _
 from agents.tools import Caller, ClientTool, Outcome, Ready, Tool, ToolError, ToolFailure, failed
 from agents.tools.custom import ATTEMPTS, CustomTool, Prepared, WriteConflict, busy
 
 from .turn import decide_next
 from .work import Work
+
+CALLING = _("Calling %(tool)s")
+RUN_BY_SCRIPT = _("%(tool)s is run by the script that brought it")
+NEEDS_APPROVAL = _("%(tool)s needs approval")
+BLOCK_NEEDS_APPROVAL = _("The block needs approval before it is changed")
 
 logger = logging.getLogger(__name__)
 SIGN_OF_LIFE_SECONDS = 1.0
@@ -102,12 +108,12 @@ class Call:
         With the `last` call's return the step ends, in the same transaction.
         """
         began = time.monotonic()
-        hybrid.get_ready(self.call)
-        for _ in range(ATTEMPTS):
+        hybrid.get_ready(self.call, self.work.run.payer_id)
+        for _attempt in range(ATTEMPTS):
             prepared = self.prepare()
             try:
                 with transaction.atomic():
-                    self.work.run.renew_or_stop(f"Calling {self.call.name}")
+                    self.work.run.renew_or_stop(CALLING % {"tool": self.call.name})
                     result = self.perform(prepared)
                     if result is None:
                         return False
@@ -146,7 +152,7 @@ class Call:
         called = _outside.submit(bound.run, tool.try_call, self.caller, self.arguments)
         while True:
             with transaction.atomic():
-                self.work.run.renew_or_stop(f"Calling {tool.name}")
+                self.work.run.renew_or_stop(CALLING % {"tool": tool.name})
             try:
                 return called.result(SIGN_OF_LIFE_SECONDS)
             except TimeoutError:
@@ -195,6 +201,11 @@ class Call:
     def needs_approval(self, called: Sequence[str]) -> bool:
         """Whether somebody has to answer who did not. ToolError: it may not run after these."""
         if self.tool is None:
+            if self.work.agent.is_temporary and self.call.name in self.work.agent.tools:
+                raise ToolError(
+                    f"This is a temporary chat, in which there is no memory: {self.call.name}"
+                    " cannot be called here."
+                )
             offered = ", ".join(self.work.tools) or "none"
             raise ToolError(f"There is no tool '{self.call.name}'; the tools are: {offered}.")
         if self.approval and self.approval.status not in (Decided.PENDING, Decided.APPROVED):
@@ -229,11 +240,11 @@ class Call:
         """What is asked about the call, with what it would write to memory."""
         name, kind = self.call.name, Approval.Kind.PERSON
         if isinstance(self.tool, ClientTool):
-            why, kind = f"{name} is run by the script that brought it", Approval.Kind.CLIENT
+            why, kind = RUN_BY_SCRIPT % {"tool": name}, Approval.Kind.CLIENT
         elif self.asks():
-            why = f"{name} needs approval"
+            why = NEEDS_APPROVAL % {"tool": name}
         else:
-            why = "The block needs approval before it is changed"
+            why = BLOCK_NEEDS_APPROVAL
         changes = self.changes(prepared)
         return Approval(tool_call_id=self.call.id, kind=kind, why=why[:300], changes=changes)
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from agents.models import Message, Run, Step, ToolCall
+from agents.text.stored import stored as _
+from agents.text.stored import stored_plural
 from agents.tools import ENDING, HEARTBEAT, arguments_of
 
 from .work import Work
 
 Reason = Run.Reason
-LAST_STEP = "the last step allowed"
-NO_WORD_YET = "said nothing to the person yet, so the agent is asked for its answer"
 PATIENCE = 3  # steps in a row without a call, where a rule wants one
+LAST_STEP = _("the last step allowed")
+NO_WORD_YET = _("said nothing to the person yet, so the agent is asked for its answer")
+ENDS_TURN = _("%(tool)s ends the turn")
+GOES_ON_AFTER = _("a rule says that the turn goes on after %(tool)s")
+MUST_CALL = _("a rule says that %(tools)s must be called before the turn ends")
+NOT_CALLED = stored_plural(
+    "A rule says that %(tools)s must be called before the turn ends; the model did not, though it"
+    " was asked %(count)s time.",
+    "A rule says that %(tools)s must be called before the turn ends; the model did not, though it"
+    " was asked %(count)s times.",
+)
 
 
 def decide_next(work: Work, step: Step) -> None:
@@ -22,28 +33,28 @@ def decide_next(work: Work, step: Step) -> None:
     failed = len(done) < len(calls)
     ending = [call.name for call in done if call.name in work.tools and rules.ends(call.name)]
     if ending:
-        named = "answered" if ending[0] == "send_message" else f"{ending[0]} ends the turn"
+        named = _("answered") if ending[0] == "send_message" else ENDS_TURN % {"tool": ending[0]}
         end_turn(work, step, named, Reason.ANSWERED)
     elif stuck := rules.stuck(called):
-        step.end("no rule says what comes next", Reason.ERROR, stuck)
+        step.end(_("no rule says what comes next"), Reason.ERROR, stuck)
     elif run.answered_steps() >= run.step_limit:
         step.end(LAST_STEP, Reason.MAX_STEPS)
     elif failed:
-        step.end("a tool call failed, so the agent sees why and goes on")
+        step.end(_("a tool call failed, so the agent sees why and goes on"))
     elif any(each.returned for each in step.approval_list):
-        step.end("a script returned a call, so the agent sees the result and goes on")
+        step.end(_("a script returned a call, so the agent sees the result and goes on"))
     elif not run.speaks_by_tool:
-        step.end("called a tool, so the agent sees the result and goes on")
+        step.end(_("called a tool, so the agent sees the result and goes on"))
     elif any(asks_for_heartbeat(call) for call in calls):
-        step.end("asked for a heartbeat, so the agent goes on")
+        step.end(_("asked for a heartbeat, so the agent goes on"))
     elif rules.bound(called):
-        step.end("a rule says what comes next, so the agent goes on")
+        step.end(_("a rule says what comes next, so the agent goes on"))
     elif going := next((call.name for call in done if rules.goes_on(call.name)), None):
-        step.end(f"a rule says that the turn goes on after {going}")
+        step.end(GOES_ON_AFTER % {"tool": going})
     elif not rules.missing(called) and expects_answer(run):
         step.end(NO_WORD_YET)
     else:
-        end_turn(work, step, "asked for no heartbeat", Reason.NO_HEARTBEAT)
+        end_turn(work, step, _("asked for no heartbeat"), Reason.NO_HEARTBEAT)
 
 
 def end_turn(work: Work, step: Step, outcome: str, reason: str) -> None:
@@ -54,12 +65,12 @@ def end_turn(work: Work, step: Step, outcome: str, reason: str) -> None:
     if not missing:
         step.end(outcome, reason)
     elif only_talked(run):
-        words = f"A rule says that {names} must be called before the turn ends; the model did not"
-        step.end("called no tool", Reason.ERROR, f"{words}, though it was asked {PATIENCE} times.")
+        words = NOT_CALLED[1] % {"tools": names, "count": PATIENCE}
+        step.end(_("called no tool"), Reason.ERROR, words)
     elif run.answered_steps() >= run.step_limit:
         step.end(LAST_STEP, Reason.MAX_STEPS)
     else:
-        step.end(f"a rule says that {names} must be called before the turn ends")
+        step.end(MUST_CALL % {"tools": names})
 
 
 def expects_answer(run: Run) -> bool:

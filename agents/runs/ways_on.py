@@ -13,13 +13,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from agents.llm import ModelError
 from agents.memory import sent_requests
 from agents.models import Event, Message, Run, Step
+from agents.text.stored import stored as _
 
+CALL = _("the call of %(tool)s")
+DONE = _("what was done for this message so far")
+EXCHANGE = _("the exchange that begins with %(words)s")
+MESSAGE = _("message %(number)s")
 KEY = "at_fault"  # in `Step.request`
 PLACE = re.compile(
     r"messages?\W{0,2}(\d{1,6})\b|(?:message )?index (\d{1,6})|(\d{1,6})\. content block", re.I
@@ -67,20 +74,72 @@ def retry(run: Run, *, leave_out: bool = False, make_room: bool = False) -> bool
     return True
 
 
+@transaction.atomic
+def leave_out(message: Message) -> None:
+    """Send a message to the model no more; a call goes with what it returned."""
+    _leave_out(_run_of(message), _with_step(message))
+
+
+@transaction.atomic
+def put_back(message: Message) -> None:
+    """Send a message to the model again that was left out, with what was left out with it.
+
+    ValidationError where the context begins after it by now.
+    """
+    run, numbers = _run_of(message), _with_step(message)
+    run.agent = agent = run.agent.locked()
+    rows = Message.objects.filter(agent=agent, number__in=numbers, left_out__isnull=False)
+    found = list(rows.select_related("step__run"))
+    run.conversation.refresh_from_db(fields=["context_from"])
+    if any(row.number < run.conversation.context_from for row in found):
+        raise ValidationError(
+            gettext(
+                "This message cannot be put back: older messages have left the context since, and"
+                " it would be one of them. It is still in recall memory, where the agent can find"
+                " it."
+            )
+        )
+    for row in found:
+        since, row.left_out = row.left_out or 0, None
+        if since < agent.message_count:
+            row.absences = [*row.absences, [since, agent.message_count]]
+    Message.objects.bulk_update(found, ["left_out", "absences"])
+    _redraw(run, found)
+
+
+def _run_of(message: Message) -> Run:
+    run = message.run or Run(agent=message.agent)
+    run.agent, run.conversation = message.agent, message.conversation
+    return run
+
+
+def _with_step(message: Message) -> list[int]:
+    """The numbers of a message and of those that are sent with it or not at all."""
+    if not message.step_id:
+        return [message.number]
+    return list(Message.objects.filter(step=message.step_id).values_list("number", flat=True))
+
+
 def _leave_out(run: Run, numbers: Iterable[int]) -> None:
     """Send these messages no more. Requests of before are still put together with them."""
     run.agent = agent = run.agent.locked()
     messages = Message.objects.filter(agent=agent, number__in=numbers, left_out=None)
     rows = list(messages.select_related("step__run"))
     messages.update(left_out=agent.message_count)
+    for row in rows:
+        row.left_out = agent.message_count
+    _redraw(run, rows)
+
+
+def _redraw(run: Run, rows: Sequence[Message]) -> None:
+    """Note that these messages were left out or put back, and have pages draw them anew."""
+    agent = run.agent
     run.conversation.count_rewriting()
     steps = {row.step_id: row.step for row in rows if row.step}
     events = [step.changed() for step in steps.values()]
     events += [Event.of(Event.Kind.MESSAGE_CHANGED, message=row) for row in rows if not row.step]
     for step in steps.values():
         step.run.agent = agent
-    for row in rows:
-        row.left_out = agent.message_count
     run.record(*events)
 
 
@@ -115,7 +174,7 @@ def _whole(step: Step, numbers: range) -> Fault | None:
         return None
     ids = [call.id for call in calls]
     rows += _in_context(step.run).filter(step=None, tool_call_id__in=ids) if ids else []
-    named = f"the call of {calls[0].name}" if calls else _beginning(rows[0])
+    named = CALL % {"tool": calls[0].name} if calls else _beginning(rows[0])
     return Fault(sorted({row.number for row in rows}), named)
 
 
@@ -123,14 +182,14 @@ def _last_exchange(run: Run) -> Fault | None:
     """What the run itself has done so far, else the exchange before it."""
     done = _in_context(run).filter(run=run, step__isnull=False)
     if numbers := list(done.values_list("number", flat=True)):
-        return Fault(numbers, "what was done for this message so far")
+        return Fault(numbers, DONE)
     before = _in_context(run).exclude(run=run)
     newest = before.order_by("-number").first()
     if newest is None:
         return None
     exchange = before.filter(run=newest.run_id).order_by("number")
     numbers = list(exchange.values_list("number", flat=True))
-    return Fault(numbers, f"the exchange that begins with {_beginning(exchange[0])}")
+    return Fault(numbers, EXCHANGE % {"words": _beginning(exchange[0])})
 
 
 def _in_context(run: Run) -> QuerySet[Message]:
@@ -146,4 +205,4 @@ def _in_context(run: Run) -> QuerySet[Message]:
 def _beginning(message: Message) -> str:
     words: Any = " ".join(message.words.split())
     short = words if len(words) <= LONGEST_NAMED else f"{words[: LONGEST_NAMED - 1]}…"
-    return f"“{short}”" if short else f"message {message.number:,}"
+    return f"“{short}”" if short else MESSAGE % {"number": f"{message.number:,}"}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from agents import tools
 from agents.models import Agent, Approval, BlockEdit, Compaction, Conversation, Message, Run, Step
 from agents.tools import ENDING, Offered, Rules, Tool, core_memory
+from agents.tools.rules import without
 
 
 class Work:
@@ -35,8 +36,8 @@ class Work:
 
     @property
     def model(self) -> str:
-        """The model that answers, as it was chosen for the run, the conversation or the agent."""
-        return self.run.override_model or self.conversation.model or self.agent.model
+        """The model that answers."""
+        return self.run.model_handle
 
     @property
     def last_step(self) -> Step | None:
@@ -53,11 +54,10 @@ class Work:
     def read_context(self) -> bool:
         """Read agent and conversation; False where they are gone."""
         run = self.run
-        agent = Agent.find(run.agent_id)
-        conversation = Conversation.of(agent, run.conversation_id) if agent else None
-        if agent is None or conversation is None:
+        conversation = Conversation.find_with_agent(run.conversation_id)
+        if conversation is None:
             return False
-        run.agent, run.conversation = agent, conversation
+        run.agent, run.conversation = conversation.agent, conversation
         return True
 
     @property
@@ -81,6 +81,9 @@ class Work:
             rules, reflects = self.agent.tool_rules, self.run.kind == Run.Kind.REFLECTION
             if reflects:
                 rules = [rule for rule in rules if rule["type"] == "requires_approval"]
+            elif self.agent.is_temporary:  # none can ask for a tool that is not offered
+                for name in set(self.agent.tools) - self.tools.keys():
+                    rules = without(rules, name)
             self._rules = Rules(rules, self.last_return, () if reflects else ENDING)
         return self._rules
 

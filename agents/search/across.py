@@ -21,9 +21,11 @@ from agents.text.terms import Forms, query_terms
 
 from .index import fts
 from .postings import MOST_READ
-from .scope import Messages, Scope, matching
+from .scope import Conjunction, Messages, Scope, matching
 
 AMONG = "SELECT id FROM agents_agent WHERE (owner_id = %s{shared}) AND deleted_at IS NULL"
+AMONG += " AND temporary_for_id IS NULL"
+LISTED = f"{AMONG} AND NOT hidden"
 
 
 def agents_with(user: User, query: str, count: int, of: type[Scope] = Messages) -> list[Agent]:
@@ -55,6 +57,33 @@ def roles_of(of: type[Scope]) -> tuple[str, ...]:
 
 def agents_by_word(user: User, words: list[Forms], of: type[Scope]) -> list[list[Any]]:
     """Of each word that there is, the agents of the newest rows that have it."""
+    newest, owners = newest_holding("%s, r.agent_id", user, of)
+    one = f"SELECT * FROM ({newest}) AS newest"
+    parameters: list[Any] = []
+    for number, word in enumerate(words):
+        parameters += [number, matching([word]), *owners, MOST_READ]
+    by_word: dict[int, list[Any]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
+        for number, agent in cursor.fetchall():
+            by_word.setdefault(number, []).append(agent)
+    return list(by_word.values())
+
+
+def newest_keys(user: User, terms: Conjunction, count: int, of: type[Scope]) -> list[int]:
+    """Keys of the newest rows that hold all these terms, of the agents that a person's lists
+    show."""
+    newest, owners = newest_holding("r.id", user, of, LISTED)
+    with connection.cursor() as cursor:
+        cursor.execute(newest, [matching(terms), *owners, count])
+        return [key for (key,) in cursor.fetchall()]
+
+
+def newest_holding(
+    columns: str, user: User, of: type[Scope], among: str = AMONG
+) -> tuple[str, list[Any]]:
+    """SQL for the newest rows of a person's agents that hold terms, and who may see them: its
+    parameters are the terms, those returned, and how many."""
     roles, table = roles_of(of), of.model._meta.db_table
     if connection.vendor == "sqlite":
         name = fts(table)
@@ -63,19 +92,10 @@ def agents_by_word(user: User, words: list[Forms], of: type[Scope]) -> list[list
     else:
         source, holds, newest = f"{table} r", "r.search @@ %s::tsquery", "r.id"
     shared = [as_stored(pk) for pk in shared_agents(user)]
-    among = AMONG.format(shared=f" OR id IN ({', '.join(['%s'] * len(shared))})" if shared else "")
+    agents = among.format(shared=f" OR id IN ({', '.join(['%s'] * len(shared))})" if shared else "")
     said = f" AND r.role IN ({', '.join(['%s'] * len(roles))})" if roles else ""
-    one = (
-        f"SELECT * FROM (SELECT %s, r.agent_id FROM {source} WHERE {holds}"
-        f" AND r.agent_id IN ({among}){said}"
-        f" ORDER BY {newest} DESC LIMIT %s) AS newest"
+    sql = (
+        f"SELECT {columns} FROM {source} WHERE {holds} AND r.agent_id IN ({agents}){said}"
+        f" ORDER BY {newest} DESC LIMIT %s"
     )
-    parameters: list[Any] = []
-    for number, word in enumerate(words):
-        parameters += [number, matching([word]), user.pk, *shared, *roles, MOST_READ]
-    by_word: dict[int, list[Any]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
-        for number, agent in cursor.fetchall():
-            by_word.setdefault(number, []).append(agent)
-    return list(by_word.values())
+    return sql, [user.pk, *shared, *roles]

@@ -16,10 +16,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 
 from agents.llm import ModelError
 from agents.llm.embeddings import RefusedTexts, embed, embedding_model
+from agents.llm.spending import QuotaReached
 from agents.models import Agent, EmbeddingModel, Message, MessageVector, Passage, PassageVector
 from agents.models.leaving import is_leaving
 
@@ -35,6 +36,7 @@ BATCH_SECONDS = 60.0
 LOOK_SECONDS = 2.0  # how often a process looks for new rows
 SWEEP_SECONDS = 600.0  # how often it looks through all of them
 RECENT = 1_000  # keys back from the newest; a draft is completed within so many messages
+WAITING_SECONDS = 60.0  # before somebody's used up quota is looked at again
 LONGEST_PAUSE = 300.0  # seconds, when an endpoint fails
 
 KINDS = ((Passage, PassageVector, Passages.text), (Message, MessageVector, Messages.text))
@@ -58,7 +60,8 @@ def eligible(rows: Any) -> Any:
     """The rows of a table that are to have a vector."""
     if rows is Message:
         roles = (Message.Role.USER, Message.Role.ASSISTANT)
-        return Message.objects.filter(status__in=SEARCHED, role__in=roles)
+        said = Message.objects.filter(status__in=SEARCHED, role__in=roles)
+        return said.filter(agent__temporary_for=None)  # no search looks into the others
     return rows.objects.all()
 
 
@@ -73,6 +76,7 @@ class Embedder:
     def __init__(self) -> None:
         self.swept = -SWEEP_SECONDS
         self.model: EmbeddingModel | None = None
+        self.waiting: dict[int, float] = {}  # owners with no quota left; until when (monotonic)
 
     def round(self, until: float = float("inf")) -> int:
         """Embed what is missing, till `until` (monotonic) at most; how many rows were done.
@@ -95,8 +99,8 @@ class Embedder:
                 and not is_leaving()
                 and (batch := self.missing(rows, after, before))
             ):
-                embedded = self.embed(where[1], rows, vectors, batch, text)
-                done, before = done + len(embedded), min(embedded)
+                more, before = self.embed(where[1], rows, vectors, batch, text)
+                done += more
         if time.monotonic() < until and not is_leaving():
             self.swept = began if whole else self.swept
         return done
@@ -107,10 +111,16 @@ class Embedder:
         without = eligible(rows).filter(pk__gt=after, pk__lt=before)
         if self.model:
             without = without.exclude(embedded__model=self.model)
-        return list(without.order_by("-pk")[:BATCH])
+        now = time.monotonic()
+        if waiting := [owner for owner, until in self.waiting.items() if until > now]:
+            without = without.exclude(agent__owner__in=waiting)
+        return list(without.annotate(owner_id=F("agent__owner_id")).order_by("-pk")[:BATCH])
 
-    def embed(self, name: str, rows: Any, vectors: Any, batch: list[Any], text: Any) -> list[int]:
-        """Embed as many of these rows as one request takes, in order; the keys of those."""
+    def embed(
+        self, name: str, rows: Any, vectors: Any, batch: list[Any], text: Any
+    ) -> tuple[int, int]:
+        """Embed as many of these rows as fit, in order, by a request for each owner, who pays; how
+        many that were, and the key of the last. Those of an owner who may not spend more wait."""
         texts: dict[int, str] = {}
         room = BATCH_CHARACTERS
         for row in batch:
@@ -120,7 +130,27 @@ class Embedder:
                 break
             texts[row.pk] = content
         embedded: dict[int, Any] = {key: None for key, content in texts.items() if not content}
-        embedded |= self.vectors_of({key: content for key, content in texts.items() if content})
+        for owner in {row.owner_id: None for row in batch}:
+            keys = [row.pk for row in batch if row.owner_id == owner]
+            try:
+                embedded |= self.vectors_of({k: texts[k] for k in keys if texts.get(k)}, owner)
+            except QuotaReached as error:
+                self.waiting[owner] = time.monotonic() + WAITING_SECONDS
+                logger.info("Some texts wait for their vectors: %s", error)
+        if embedded:
+            self.store(name, rows, vectors, batch, embedded, text)
+        return len(embedded), min(texts)
+
+    def store(
+        self,
+        name: str,
+        rows: Any,
+        vectors: Any,
+        batch: list[Any],
+        embedded: dict[int, Any],
+        text: Any,
+    ) -> None:
+        """Store the vectors of rows, by the model that made them."""
         dimensions = next((len(vector) for vector in embedded.values() if vector is not None), None)
         if dimensions and (self.model is None or self.model.dimensions != dimensions):
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=dimensions)
@@ -128,25 +158,24 @@ class Embedder:
                 pgvector.prepare(self.model)
         if self.model is None:  # nothing but empty texts so far
             self.model, _ = EmbeddingModel.objects.get_or_create(name=name, dimensions=0)
-        store(
-            self.model, rows, vectors, [row for row in batch if row.pk in embedded], embedded, text
-        )
-        return list(embedded)
+        done = [row for row in batch if row.pk in embedded]
+        store(self.model, rows, vectors, done, embedded, text)
 
-    def vectors_of(self, texts: dict[int, str]) -> dict[int, Any]:
+    def vectors_of(self, texts: dict[int, str], payer_id: int) -> dict[int, Any]:
         """A vector for each text; None for one that the model refuses when asked for it alone."""
         if not texts:
             return {}
         try:
-            return dict(zip(texts, embed(list(texts.values()), BATCH_SECONDS), strict=True))
+            vectors = embed(list(texts.values()), BATCH_SECONDS, payer_id)
+            return dict(zip(texts, vectors, strict=True))
         except RefusedTexts as error:
             if len(texts) == 1:
-                embed(["text"], BATCH_SECONDS)  # raises where it takes none at all
+                embed(["text"], BATCH_SECONDS, payer_id)  # raises where it takes none at all
                 logger.warning("One text stays without a vector: %s", error)
                 return dict.fromkeys(texts)
         embedded: dict[int, Any] = {}
         for key, content in texts.items():
-            embedded |= self.vectors_of({key: content})
+            embedded |= self.vectors_of({key: content}, payer_id)
         return embedded
 
 

@@ -90,7 +90,7 @@ def without_searches(rows: dict[int, Any]) -> dict[int, Any]:
     }
 
 
-def get_ready(call: ToolCall) -> None:
+def get_ready(call: ToolCall, payer_id: int) -> None:
     """Have a search's query embedded before the call's transaction, which waits for nobody."""
     if call.name in SEARCHES and embedding_model():
         try:
@@ -98,4 +98,4 @@ def get_ready(call: ToolCall) -> None:
         except (ValueError, LookupError, TypeError, RecursionError):
             return
         if isinstance(query, str) and (query := storable(query).strip()):
-            semantic.vector_of(query)
+            semantic.vector_of(query, payer_id)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
 from django.db import connection, models
 
-from agents.models import Agent, Message, Passage
+from agents.models import Agent, Conversation, Message, Passage
 from agents.models.image import with_marks
 from agents.models.message import spoken_text
+from agents.models.role import as_stored
 from agents.models.searchable import message_owner, passage_owner, tag_term
 
 from .index import fts
@@ -37,11 +39,15 @@ NUMBERS_APART = 6  # of neighbours, at most: between them stand tool calls and r
 
 @dataclass(frozen=True)
 class Scope:
-    """An agent's rows, created from `since` on and before `until`."""
+    """An agent's rows, created from `since` on and before `until`.
+
+    `payer_id` is who pays for a query's vector, if not the agent's owner.
+    """
 
     agent: Agent
     since: datetime | None = None
     until: datetime | None = None
+    payer_id: int | None = field(default=None, kw_only=True)
 
     model: ClassVar[type[Passage] | type[Message]]
     order: ClassVar[str]  # falls with age, and is indexed with the agent
@@ -181,7 +187,7 @@ class Passages(Scope):
 @dataclass(frozen=True)
 class Messages(Scope):
     """Recall memory: what was said in these roles, but for the run `but`; in one conversation, if
-    one is named."""
+    one is named. What was put away, as it was said again in another way, is not in it."""
 
     roles: tuple[str, ...] = ("system", "user", "assistant")
     but: int | None = None
@@ -193,6 +199,12 @@ class Messages(Scope):
 
     def owner(self) -> Sequence[str]:
         return [message_owner(role, self.agent.pk.hex) for role in self.roles]
+
+    @cached_property
+    def put_away(self) -> set[UUID]:
+        """The conversations that are versions of others."""
+        versions = Conversation.every.filter(agent=self.agent, version_of__isnull=False)
+        return set(versions.values_list("pk", flat=True))
 
     @property
     def narrow(self) -> bool:
@@ -208,12 +220,15 @@ class Messages(Scope):
             parameters.append(self.but)
         if self.conversation is not None:
             where.append("r.conversation_id = %s")
-            field = Message.conversation.field
-            parameters.append(field.get_db_prep_value(self.conversation, connection))
+            parameters.append(as_stored(self.conversation))
+        elif self.put_away:
+            where.append(f"r.conversation_id NOT IN ({', '.join(['%s'] * len(self.put_away))})")
+            parameters += map(as_stored, self.put_away)
         return where, parameters
 
     def holds(self, row: Message) -> bool:
         fits = row.role in self.roles and row.status in SEARCHED
+        fits = fits and row.conversation_id not in self.put_away
         here = self.conversation in (None, row.conversation_id)
         told = self.but is None or row.run_id != self.but
         return fits and here and told and super().holds(row)

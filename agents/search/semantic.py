@@ -12,6 +12,7 @@ from django.db import connection
 
 from agents.llm import ModelError
 from agents.llm.embeddings import embed, embedding_model
+from agents.llm.spending import QuotaReached
 from agents.models import EmbeddingModel
 
 from . import pgvector
@@ -35,7 +36,7 @@ def nearest(scope: Scope, query: str, count: int) -> list[tuple[int, float]] | N
     """Keys of the nearest rows with their similarity (cosine), nearest first; None where the query
     has no vector."""
     where = embedding_model()
-    vector = vector_of(query)
+    vector = vector_of(query, scope.payer_id or scope.agent.owner_id)
     if vector is None or where is None:
         return None
     model = EmbeddingModel.objects.filter(name=where[1], dimensions=len(vector)).first()
@@ -49,8 +50,9 @@ def nearest(scope: Scope, query: str, count: int) -> list[tuple[int, float]] | N
     return exact.nearest(scope, model, vector, count)
 
 
-def vector_of(query: str) -> np.ndarray | None:
-    """The query's vector, asked for once; None where no model is set, or it does not answer."""
+def vector_of(query: str, payer_id: int) -> np.ndarray | None:
+    """The query's vector, asked for once; None where no model is set, it does not answer, or the
+    quota of the person who would pay is used up."""
     where = embedding_model()
     if where is None:
         return None
@@ -62,7 +64,10 @@ def vector_of(query: str) -> np.ndarray | None:
         if time.monotonic() < _paused.get(of, 0):
             return None
     try:
-        vector: np.ndarray = embed([query], QUERY_SECONDS)[0]
+        vector: np.ndarray = embed([query], QUERY_SECONDS, payer_id)[0]
+    except QuotaReached as error:
+        logger.info("This search is lexical only: %s", error)
+        return None
     except ModelError as error:
         logger.warning("This search is lexical only: %s", error)
         _paused[of] = time.monotonic() + PAUSE_SECONDS

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from django import template
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from agents.models import Block
-from agents.text.diff import Piece
+from agents.text.diff import Piece, words_changed
 from agents.text.similar_lines import similar_lines
+from agents.text.window import shortened, window_of, within
 
 from .display import diff_html
 
 register = template.Library()
 
 
+class ShownValue(NamedTuple):
+    """A block's value as HTML; `has_removed` where text was deleted that can be shown, `part` says
+    which part of a long value it is."""
+
+    html: SafeString
+    has_removed: bool
+    part: str = ""
+
+
 @register.filter
-def value_html(block: Block) -> SafeString:
-    """A block's value as HTML, with what its newest edit changed and which lines repeat."""
-    return diff_html(value_pieces(block), "Empty")
+def shown_value(block: Block) -> ShownValue:
+    """A block's value with what changed since the run began and which lines repeat; of a long one
+    a few lines."""
+    pieces, part = value_pieces(block), ""
+    if window := window_of(block.value, pieces):
+        pieces, part = within(pieces, window), window.words(block.value)
+    removed = any(piece.kind == "removed" for piece in pieces)
+    return ShownValue(diff_html(shortened(pieces), gettext("Empty")), removed, part)
+
+
+@register.filter
+def whole_value(block: Block) -> ShownValue:
+    """All of a block's value, drawn the same way."""
+    pieces = value_pieces(block)
+    removed = any(piece.kind == "removed" for piece in pieces)
+    return ShownValue(diff_html(pieces, gettext("Empty")), removed)
 
 
 def value_pieces(block: Block) -> list[Piece]:
-    """A block's value in pieces: what its newest edit changed and, of text, lines that repeat.
+    """A block's value in pieces: what changed since the run began and, of text, lines that repeat.
 
     A piece of the kind `repeat` stands at the end of such a line; its text is the number of the
     line that says the same, counted from 1.
     """
-    if block.newest_edit:
-        pieces = block.newest_edit.pieces()
+    if block.marked_from is not None:
+        pieces = words_changed(block.marked_from, block.value)
     else:
         pieces = [Piece("same", block.value)] if block.value else []
     repeats = similar_lines(block.value) if block.kind == Block.Kind.TEXT else {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 from zlib import crc32
@@ -10,24 +12,38 @@ from zlib import crc32
 from django import template
 from django.template import Context
 from django.utils import timezone
-from django.utils.html import escape
+from django.utils.formats import date_format, number_format
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, gettext, ngettext, pgettext_lazy
 
 from agents.live import fragments
-from agents.models import BlockEdit, Editor, Passage, Run, ToolCall
+from agents.llm import resolve
+from agents.llm.endpoints import ModelError
+from agents.models import BlockEdit, Conversation, Editor, Passage, Run, ToolCall
 from agents.runs.ways_on import Fault, fault_of
+from agents.text import finished, stored
 from agents.text import markdown as md
+from agents.text import marks as marking
+from agents.text.browsers import browser_name
 from agents.text.diff import Lines, Piece, lines_changed
+from agents.text.finished import SoFar
+from agents.text.glossary import explanation
 from agents.tools import arguments_of
 
 register = template.Library()
 HUES = 12
+TITLE_CASE = re.compile(r"\b[A-Z](?=[a-z]+\b)")
 ELEMENTS = {"added": "ins", "removed": "del"}
 REPEAT = (
-    '<span class="repeat" title="says the same as line {0}"><span aria-hidden="true">≈ {0}</span>'
-    '<span class="visually-hidden"> (says the same as line {0})</span></span>'
+    '<span class="repeat" title="{words}"><span aria-hidden="true">≈ {line}</span>'
+    '<span class="visually-hidden"> ({words})</span></span>'
 )
-SOURCES = {Editor.ADMIN: "admin", Editor.API: "API", Editor.IMPORT: "import"}
+SOURCES = {
+    Editor.ADMIN: pgettext_lazy("from where it was written", "admin"),
+    Editor.API: pgettext_lazy("from where it was written", "API"),
+    Editor.IMPORT: pgettext_lazy("from where it was written", "import"),
+}
 
 
 @register.filter
@@ -36,10 +52,35 @@ def markdown(text: str) -> SafeString:
     return md.render(text)
 
 
+def model_in_use(conversation: Conversation) -> str:
+    """The name of the model that answers, as far as it is known without asking an endpoint."""
+    agent = conversation.agent
+    if handle := conversation.model or agent.model:
+        return handle
+    try:
+        return resolve("", agent.owner_id, ask=False)[1]
+    except ModelError:
+        return gettext("default model")
+
+
+@register.filter
+def so_far(text: str) -> SoFar:
+    """What is drawn of a text that a model is still writing."""
+    return finished.so_far(text)
+
+
+@register.filter
+def translated(sentence: str) -> str:
+    """A sentence that is stored in English, in the language of the page if it is a marked one."""
+    return stored.translated(sentence)
+
+
 @register.filter
 def days(count: float) -> str:
     """A number of days, in words."""
-    return "1 day" if count == 1 else f"{count:g} days"
+    number = int(count) if count == int(count) else 2  # what is no whole number has a plural
+    shown = number_format(f"{count:g}", use_l10n=True)
+    return ngettext("%(count)s day", "%(count)s days", number) % {"count": shown}
 
 
 @register.filter
@@ -69,6 +110,37 @@ def button_style(tags: Collection[str] | None) -> str:
     return "quiet" if tags & {"secondary", "outline", "cancel"} else ""
 
 
+@register.filter(is_safe=True)
+def sentence_case(text: str) -> str:
+    """A heading or a button of allauth's English pages as ours are written: "Add email address"."""
+    if get_language() != "en" or "<" in text:
+        return text
+    first, space, rest = text.strip().partition(" ")
+    return first + space + TITLE_CASE.sub(lambda word: word[0].lower(), rest)
+
+
+@register.filter
+def browser(user_agent: str) -> str:
+    """The browser and the system that a User-Agent names, as people call them."""
+    return browser_name(user_agent)
+
+
+@register.simple_tag
+def term(name: str, shown: str = "") -> SafeString:
+    """A term of the glossary as it stands in a sentence, explained on hover, focus and touch."""
+    return format_html(
+        '<button type="button" class="term" data-term title="{}">{}</button>',
+        explanation(name),
+        shown or gettext(name),
+    )
+
+
+@register.simple_tag
+def explained(name: str) -> SafeString:
+    """The attributes of an element that is a term by itself and does something else, as a tab."""
+    return format_html('data-term title="{}"', explanation(name))
+
+
 # -- changes ---------------------------------------------------------------------------------------
 
 
@@ -90,13 +162,14 @@ def change_size(edit: BlockEdit) -> str:
     changed = lines_changed(edit.before, edit.after)
     sign = "±" if changed.added and changed.removed else "+" if changed.added else "−"
     most = max(changed.added, changed.removed)
-    return f"{sign}{most} line{'' if most == 1 else 's'}"
+    return ngettext("%(count)s line", "%(count)s lines", most) % {"count": f"{sign}{most}"}
 
 
 def piece_html(piece: Piece) -> str:
     """A piece of a diff, escaped: `<ins>` if it was added, `<del>` if it was removed."""
     if piece.kind == "repeat":
-        return REPEAT.format(escape(piece.text))
+        words = gettext("says the same as line %(line)s") % {"line": piece.text}
+        return REPEAT.format(words=escape(words), line=escape(piece.text))
     name = ELEMENTS.get(piece.kind)
     return f"<{name}>{escape(piece.text)}</{name}>" if name else escape(piece.text)
 
@@ -119,6 +192,13 @@ def lines_html(pieces: Iterable[Piece]) -> SafeString:
 
 
 @register.filter
+def marks(pieces: Iterable[marking.Piece]) -> SafeString:
+    """A text in which the words that were looked for are marked."""
+    parts = (f"<mark>{escape(text)}</mark>" if hit else escape(text) for text, hit in pieces)
+    return mark_safe("".join(parts))
+
+
+@register.filter
 def editor(written: BlockEdit | Passage) -> str:
     """Who wrote it, and from where if that was not the page."""
     source = SOURCES.get(written.editor_kind)
@@ -126,9 +206,17 @@ def editor(written: BlockEdit | Passage) -> str:
 
 
 @register.filter
+def in_words(by: str) -> str:
+    """The same of `kind:name`, as the History tab filters by it."""
+    kind, _, name = by.partition(":")
+    return f"{name} ({SOURCES[kind]})" if kind in SOURCES else name
+
+
+@register.filter
 def fault(run: Run) -> Fault | None:
     """What may be left out of what is sent for a run that failed."""
-    return fault_of(run)
+    found = fault_of(run)
+    return found and replace(found, named=stored.translated(found.named))
 
 
 @register.filter
@@ -147,7 +235,10 @@ def fragment(context: Context, name: str, **given: Any) -> SafeString:
 def when(moment: datetime) -> SafeString:
     """A time; a script on the page shows it relative to now."""
     exact = timezone.localtime(moment)
-    return mark_safe(
-        f'<time datetime="{exact.isoformat(timespec="seconds")}"'
-        f' title="{exact:%-d %B %Y, %H:%M:%S %Z}">{exact:%H:%M}</time>'
+    title = date_format(exact, "EXACT_FORMAT")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        exact.isoformat(timespec="seconds"),
+        title,
+        date_format(exact, "TIME_FORMAT"),
     )

@@ -71,7 +71,7 @@ def speaks_by_tool(agent: Agent) -> bool:
 
 def of_agent(agent: Agent) -> dict[str, Tool]:
     """The agent's tools in its order: built in, methods of its memory class, its owner's own; and
-    last those built-in ones that yield to them.
+    last those built-in ones that yield to them. In a temporary chat, those that need no memory.
 
     The database is asked only for names that are neither of the first two.
     """
@@ -83,7 +83,11 @@ def of_agent(agent: Agent) -> dict[str, Tool]:
     if others := [name for name in agent.tools if name not in tools]:
         tools |= own_tools(agent, others)
         tools |= {name: get(name) for name in others if name in all_names and name not in tools}
-    return {name: tools[name] for name in agent.tools if name in tools}
+    return {
+        name: tools[name]
+        for name in agent.tools
+        if name in tools and not (agent.is_temporary and tools[name].of_memory)
+    }
 
 
 class Offered(NamedTuple):

@@ -11,7 +11,7 @@ from .results import as_json, checked_count, date_range, zone_of
 from .tool import Caller, tool
 
 
-@tool
+@tool(of_memory=True)
 def archival_memory_insert(caller: Caller, content: str, tags: list[str] | None = None) -> str:
     """Insert a text into archival memory, which has no limit and is only seen by searching it.
 
@@ -24,7 +24,7 @@ def archival_memory_insert(caller: Caller, content: str, tags: list[str] | None 
     return f"Done. It is passage {passage.pk} of archival memory."
 
 
-@tool
+@tool(of_memory=True)
 def archival_memory_search(
     caller: Caller,
     query: str,
@@ -48,7 +48,8 @@ def archival_memory_search(
     zone = zone_of(caller.agent)
     since, until = date_range(zone, start_datetime=start_datetime, end_datetime=end_datetime)
     names = tuple(storable(tag).strip() for tag in tags or ())
-    scope = Passages(caller.agent, since, until, names, tag_match_mode == "all")
+    every, payer = tag_match_mode == "all", caller.payer_id
+    scope = Passages(caller.agent, since, until, names, every, payer_id=payer)
     results = search(scope, query, checked_count(top_k, "top_k"))
     Passage.count_recall(caller.agent, [passage for passage, _ in results.rows])
     return as_json(results, query, fields_of, zone)

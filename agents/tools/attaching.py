@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext
 
 from agents.memory.classes import CLASSES, Memory
 from agents.models import Agent, Event
@@ -64,7 +65,8 @@ def attach(agent: Agent, name: str) -> None:
     if name in agent.tools:
         return
     if not any(name in names for names in attachable(agent).values()):
-        raise ValidationError(f"There is no tool '{name}' that {agent.name} can have.")
+        words = gettext("There is no tool '%(tool)s' that %(agent)s can have.")
+        raise ValidationError(words % {"tool": name, "agent": agent.name})
     agent.configure(tools=[*agent.tools, name])
 
 
@@ -209,7 +211,8 @@ def refuse_taken(agents: list[Agent], name: str) -> None:
     for agent in agents:
         methods = method_tools(CLASSES.get(agent.memory_class, Memory))
         if name in agent.tools or name in methods:
-            raise ValidationError(
-                f"The agent {agent.name} uses this tool and has another one called '{name}';"
-                " give the function another name."
+            words = gettext(
+                "The agent %(agent)s uses this tool and has another one called '%(tool)s'; give"
+                " the function another name."
             )
+            raise ValidationError(words % {"agent": agent.name, "tool": name})

@@ -6,7 +6,7 @@ from agents.text.similar_lines import new_similar_lines
 from .tool import Caller, Outcome, tool
 
 
-@tool(family="letta_memory_core")
+@tool(of_memory=True, family="letta_memory_core")
 def core_memory_append(caller: Caller, label: str, content: str) -> Outcome:
     """Append to the contents of core memory.
 
@@ -18,7 +18,7 @@ def core_memory_append(caller: Caller, label: str, content: str) -> Outcome:
     return outcome(block, block.append(content, by=caller.editor))
 
 
-@tool(family="letta_memory_core")
+@tool(of_memory=True, family="letta_memory_core")
 def core_memory_replace(caller: Caller, label: str, old_content: str, new_content: str) -> Outcome:
     """Replace part of the contents of core memory. To delete, give an empty new_content.
 
@@ -31,7 +31,7 @@ def core_memory_replace(caller: Caller, label: str, old_content: str, new_conten
     return outcome(block, block.replace(old_content, new_content, by=caller.editor))
 
 
-@tool(family="letta_sleeptime_core")
+@tool(of_memory=True, family="letta_sleeptime_core")
 def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int = -1) -> Outcome:
     """Insert text into a block of core memory, as lines of its own.
 
@@ -45,7 +45,7 @@ def memory_insert(caller: Caller, label: str, new_string: str, insert_line: int 
     return outcome(block, block.insert(new_string, insert_line, by=caller.editor))
 
 
-@tool(family="letta_sleeptime_core")
+@tool(of_memory=True, family="letta_sleeptime_core")
 def memory_replace(caller: Caller, label: str, old_string: str, new_string: str) -> Outcome:
     """Replace a text that occurs exactly once in a block of core memory.
 
@@ -58,7 +58,7 @@ def memory_replace(caller: Caller, label: str, old_string: str, new_string: str)
     return outcome(block, block.replace_once(old_string, new_string, by=caller.editor))
 
 
-@tool(family="letta_sleeptime_core")
+@tool(of_memory=True, family="letta_sleeptime_core")
 def memory_rethink(caller: Caller, label: str, new_memory: str) -> Outcome:
     """Rewrite a block of core memory as a whole, to reorganize or shorten it.
 
@@ -70,7 +70,7 @@ def memory_rethink(caller: Caller, label: str, new_memory: str) -> Outcome:
     return outcome(block, block.set_value(new_memory, by=caller.editor))
 
 
-@tool(family="letta_memory_core")
+@tool(of_memory=True, family="letta_memory_core")
 def core_memory_save(caller: Caller, section: str, memory: str) -> Outcome:
     """Save important information about you, the agent, or about the human you chat with.
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from agents.models import Agent, LimitReached
 from agents.models.event import snapshot
 from agents.models.tool import Tool as Row
@@ -66,13 +68,16 @@ def one_at_a_time(person: User) -> Iterator[None]:
     """One dry run of a person at a time, so that no page can take every sandbox. None waits for a
     sandbox, as that would hold a thread that others need."""
     if sandbox.is_full(person.pk):
-        raise LimitReached(f"{sandbox.full()} Try again in a few seconds.", seconds=2)
+        words = gettext("%(reason)s Try again in a few seconds.")
+        raise LimitReached(words % {"reason": sandbox.full()}, seconds=2)
     with _lock:
         if person.pk in _running:
-            words = "A tool that you ran is still running. Wait until it ends, then try again."
+            words = gettext(
+                "A tool that you ran is still running. Wait until it ends, then try again."
+            )
             raise LimitReached(words, seconds=2)
         if len(_running) >= AT_ONCE:
-            words = "Other people are running tools right now. Try again in a few seconds."
+            words = gettext("Other people are running tools right now. Try again in a few seconds.")
             raise LimitReached(words, seconds=2)
         _running.add(person.pk)
     try:

@@ -18,7 +18,7 @@ Command = Literal["create", "view", "str_replace", "insert", "delete", "rename"]
 FOLDER = "/memories/"
 
 
-@tool(family="letta_memory_core", yields=True)
+@tool(of_memory=True, family="letta_memory_core", yields=True)
 def memory(
     caller: Caller,
     command: Command,
@@ -85,7 +85,7 @@ def label_of(path: str) -> str:
     return path.removeprefix(FOLDER).strip("/").strip()
 
 
-@tool(family="letta_memory_core", yields=True)
+@tool(of_memory=True, family="letta_memory_core", yields=True)
 def memory_apply_patch(caller: Caller, label: str, patch: str) -> Outcome:
     """Change blocks of core memory by a patch. Its lines begin with ' ' (stays), '-' (goes) or '+'
     (comes), and @@ begins the next place. To change several blocks, write a line above the lines of
@@ -116,7 +116,7 @@ def memory_apply_patch(caller: Caller, label: str, patch: str) -> Outcome:
     )
 
 
-@tool(family="letta_sleeptime_core", yields=True)
+@tool(of_memory=True, family="letta_sleeptime_core", yields=True)
 def memory_finish_edits(caller: Caller) -> str:
     """Say that you have finished editing core memory."""
     return "Done."

@@ -60,7 +60,7 @@ def _tool(memory_class: type[Memory], method: Callable[..., Any]) -> Tool:
         "description": description,
         "parameters": written_out(tool.schema["parameters"]),
     }
-    return Tool(tool.name, description, call, tool.arguments, schema=schema)
+    return Tool(tool.name, description, call, tool.arguments, schema=schema, of_memory=True)
 
 
 def perform(

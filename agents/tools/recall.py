@@ -21,7 +21,7 @@ SPEAKERS = {
 MOST_AROUND = 200  # characters of what was said before and after a result
 
 
-@tool
+@tool(of_memory=True)
 def conversation_search(
     caller: Caller,
     query: str,
@@ -45,7 +45,9 @@ def conversation_search(
     zone = zone_of(caller.agent)
     since, until = date_range(zone, start_date=start_date, end_date=end_date)
     but = caller.step.run_id
-    scope = Messages(caller.agent, since, until, tuple(roles or ROLES), but)
+    scope = Messages(
+        caller.agent, since, until, tuple(roles or ROLES), but, payer_id=caller.payer_id
+    )
     results = search(scope, query, checked_count(limit, "limit"))
     hits = [message for message, _ in results.rows]
     around = messages_around(Messages(caller.agent, but=but), hits)

@@ -22,17 +22,22 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
+from agents.text.stored import stored
+
+NO_RULE = stored(gettext_noop("No rule says what follows %(tool)s, which returned '%(answer)s'."))
 TYPES = {
-    "exit_loop": "ends the turn",
-    "continue_loop": "lets the turn go on",
-    "required_before_exit": "must be called before the turn ends",
-    "run_first": "must come first",
-    "constrain_child_tools": "must be followed by one of",
-    "conditional": "is followed by what its return says",
-    "parent_last_tool": "must come right before any of",
-    "max_count_per_step": "has a maximum number of calls in a run",
-    "requires_approval": "needs approval",
-    "no_approval": "needs no approval, whatever the tool says",
+    "exit_loop": gettext_noop("ends the turn"),
+    "continue_loop": gettext_noop("lets the turn go on"),
+    "required_before_exit": gettext_noop("must be called before the turn ends"),
+    "run_first": gettext_noop("must come first"),
+    "constrain_child_tools": gettext_noop("must be followed by one of"),
+    "conditional": gettext_noop("is followed by what its return says"),
+    "parent_last_tool": gettext_noop("must come right before any of"),
+    "max_count_per_step": gettext_noop("has a maximum number of calls in a run"),
+    "requires_approval": gettext_noop("needs approval"),
+    "no_approval": gettext_noop("needs no approval, whatever the tool says"),
 }
 WITH_CHILDREN = ("constrain_child_tools", "parent_last_tool")
 Rule = dict[str, Any]
@@ -92,7 +97,7 @@ class Rules:
         for rule in self._of("conditional", called[-1]) if called else []:
             if rule.get("require_output_mapping") and self._mapped(rule) is None:
                 returned = self.returned()[:100]
-                return f"No rule says what follows {called[-1]}, which returned '{returned}'."
+                return NO_RULE % {"tool": called[-1], "answer": returned}
         return ""
 
     def offered(self, names: Sequence[str], called: Sequence[str]) -> list[str]:
@@ -150,13 +155,14 @@ class Rules:
 def problem(rules: Any, names: Sequence[str] | None = None) -> str:
     """What is wrong with rules, in a sentence; "" if nothing is. `names` are the agent's tools."""
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
-        return "Tool rules must be a list of objects."
+        return gettext("Tool rules must be a list of objects.")
     for rule in rules:
         if sentence := problem_in(rule):
             return sentence
         for name in tools_named_in(rule):
             if names is not None and name not in names:
-                return f"A rule names the tool {name!r}, which the agent does not have."
+                words = gettext("A rule names the tool '%(name)s', which the agent does not have.")
+                return words % {"name": name}
     return ""
 
 
@@ -164,22 +170,36 @@ def problem_in(rule: Rule) -> str:
     """What is wrong with a rule by itself."""
     kind, tool = rule.get("type"), rule.get("tool_name")
     if not isinstance(kind, str) or kind not in TYPES:
-        return f"There is no tool rule {kind!r}. The rules are: {', '.join(TYPES)}."
+        words = gettext("There is no tool rule %(kind)s. The rules are: %(rules)s.")
+        return words % {"kind": repr(kind), "rules": ", ".join(TYPES)}
     if not isinstance(tool, str):
-        return f"The rule {kind} needs a tool's name as 'tool_name'."
+        return gettext("The rule %(kind)s needs a tool's name as 'tool_name'.") % {"kind": kind}
+    return missing_in(rule, kind) % {"tool": tool}
+
+
+def missing_in(rule: Rule, kind: str) -> str:
+    """What is wrong with a rule of a kind, a sentence with the place of the tool's name."""
     if rule.get("child_arg_nodes") or rule.get("args"):
-        return f"The rule for {tool} sets arguments, which is not supported here; leave them out."
+        return gettext(
+            "The rule for %(tool)s sets arguments, which is not supported here; leave them out."
+        )
     if kind in WITH_CHILDREN and not texts(rule.get("children")):
-        return f"The rule for what follows {tool} needs a list of tools as 'children'."
+        return gettext("The rule for what follows %(tool)s needs a list of tools as 'children'.")
     if kind == "conditional":
         mapping, default = rule.get("child_output_mapping"), rule.get("default_child")
         if not isinstance(mapping, dict) or not texts(list(mapping.values())):
-            return f"The rule for what follows {tool} needs 'child_output_mapping': return → tool."
+            return gettext(
+                "The rule for what follows %(tool)s needs 'child_output_mapping': return → tool."
+            )
         if not isinstance(default, str | None):
-            return f"The rule for what follows {tool} needs a tool's name as 'default_child'."
+            return gettext(
+                "The rule for what follows %(tool)s needs a tool's name as 'default_child'."
+            )
     most = rule.get("max_count_limit")
     if kind == "max_count_per_step" and (type(most) is not int or most < 1):
-        return f"The rule for {tool} needs a number of calls, 1 or more, as 'max_count_limit'."
+        return gettext(
+            "The rule for %(tool)s needs a number of calls, 1 or more, as 'max_count_limit'."
+        )
     return ""
 
 

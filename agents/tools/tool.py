@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_type_hints, overload
 
+from django.utils.translation import gettext
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agents.models import Agent, BlockEdit, Editor, Step
@@ -42,6 +43,11 @@ class Caller:
     call_id: str
     approved: bool = False
     by: Editor | None = None  # where it is not the agent who calls
+
+    @property
+    def payer_id(self) -> int:
+        """On whose quotas it counts what the call asks of models."""
+        return self.step.run.payer_id
 
     @property
     def editor(self) -> Editor:
@@ -84,7 +90,8 @@ class Tool:
 
     `family` is what Letta calls its type. `yields`: a person's own tool of this name goes before
     it. `outside`: it takes its time and uses no database, so it runs outside the transaction of its
-    return. `missing` says why it does not work on this server, "" if it does.
+    return. `of_memory`: it reads or writes the agent's memory. `missing` says why it does not work
+    on this server, "" if it does.
     """
 
     name: str
@@ -97,6 +104,7 @@ class Tool:
     family: str = "letta_core"
     yields: bool = False
     outside: bool = False
+    of_memory: bool = False
     missing: Callable[[], str] = here
 
     def call(self, caller: Caller, arguments: dict[str, Any]) -> Outcome:
@@ -122,7 +130,8 @@ class Tool:
         try:
             checked = self.arguments.model_validate(arguments, strict=True)
         except ValidationError as error:
-            raise ToolError(f"{self.name} was not called: {in_words(error)}.") from None
+            words = gettext("%(tool)s was not called: %(reason)s.")
+            raise ToolError(words % {"tool": self.name, "reason": in_words(error)}) from None
         return dict(checked)
 
     def read(self, text: str) -> dict[str, Any]:
@@ -130,12 +139,13 @@ class Tool:
         try:
             arguments = json.loads(text or "{}")
         except (ValueError, RecursionError) as error:
-            raise ToolError(f"The arguments of {self.name} are not JSON ({error}).") from None
+            words = gettext("The arguments of %(tool)s are not JSON (%(error)s).")
+            raise ToolError(words % {"tool": self.name, "error": error}) from None
         if not isinstance(arguments, dict):
-            raise ToolError(
-                f"The arguments of {self.name} are a {type(arguments).__name__},"
-                " not a JSON object of names and values."
+            words = gettext(
+                "The arguments of %(tool)s are a %(type)s, not a JSON object of names and values."
             )
+            raise ToolError(words % {"tool": self.name, "type": type(arguments).__name__})
         return arguments
 
     @property
@@ -223,13 +233,12 @@ def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
 def in_words(error: ValidationError) -> str:
     """What is wrong with the arguments, in words."""
     sentences = {
-        "missing": "the argument '{name}' is missing",
-        "extra_forbidden": "there is no argument '{name}'",
-        "string_type": "the argument '{name}' must be a string",
+        "missing": gettext("the argument '%(name)s' is missing"),
+        "extra_forbidden": gettext("there is no argument '%(name)s'"),
+        "string_type": gettext("the argument '%(name)s' must be a string"),
     }
+    other = gettext("the argument '%(name)s': %(error)s")
     return "; ".join(
-        sentences.get(e["type"], f"the argument '{{name}}': {e['msg']}").format(
-            name=".".join(map(str, e["loc"]))
-        )
+        sentences.get(e["type"], other) % {"name": ".".join(map(str, e["loc"])), "error": e["msg"]}
         for e in error.errors()
     )

@@ -22,7 +22,7 @@
     const used = Array.from(area.value).length;
     const shown = document.querySelector(`[data-count-of="${area.id}"]`);
     if (shown) {
-      shown.textContent = `${used.toLocaleString("en")} / ${limit.toLocaleString("en")}`;
+      shown.textContent = `${used.toLocaleString(document.documentElement.lang)} / ${limit.toLocaleString(document.documentElement.lang)}`;
       shown.classList.toggle("over", used > limit);
     }
   });

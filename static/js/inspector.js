@@ -2,7 +2,6 @@
 (() => {
   const inspector = document.getElementById("inspector");
   if (!inspector) return;
-  const badge = document.getElementById("unseen");
   const GLOW = 2000;
   let unseen = 0;
   const inView = () => Boolean(document.getElementById("core-memory")?.checkVisibility({ visibilityProperty: true }));
@@ -10,10 +9,13 @@
 
   const count = (number) => {
     unseen = number;
-    for (const shown of [document.getElementById("unseen") ?? badge, document.getElementById("unseen-blocks")]) {
+    const counted = interpolate(ngettext("%s change", "%s changes", unseen), [unseen]);
+    const words = `· ${counted}`;
+    for (const [id, text] of [["unseen", words], ["unseen-sheet", words], ["unseen-blocks", unseen]]) {
+      const shown = document.getElementById(id);
       if (!shown) continue;
       shown.hidden = !unseen;
-      shown.textContent = unseen || "";
+      shown.textContent = unseen ? text : "";
     }
   };
   const showMemory = () => {
@@ -24,6 +26,7 @@
     const block = view.closest(".block");
     block.dataset.glow = "";
     setTimeout(() => delete block.dataset.glow, GLOW);
+    document.dispatchEvent(new CustomEvent("memoryweb:memory-changed", { detail: block }));
     if (!inView()) count(unseen + 1);
     else if (!busy()) block.scrollIntoView({ block: "nearest" });
     const editor = block.querySelector("[data-editor]");
@@ -33,7 +36,7 @@
     const notice = block.querySelector(".block-notice");
     const line = document.createElement("p");
     line.className = "changed-meanwhile";
-    line.textContent = "This block changed while you were typing. Your text is kept; when you save, you choose what to keep.";
+    line.textContent = gettext("This block changed while you were typing. Your text is kept; when you save, you choose what to keep.");
     notice.replaceChildren(line);
   };
 
@@ -43,6 +46,7 @@
     for (const view of views) {
       if (view.dataset.seen !== undefined && view.dataset.seen !== versionOf(view)) changed(view);
       view.dataset.seen = versionOf(view);
+      view.closest(".block")?.dispatchEvent(new CustomEvent("memoryweb:block-drawn", { bubbles: true }));
     }
   }).observe(inspector, { childList: true, subtree: true });
   for (const view of inspector.querySelectorAll(".block-view")) {

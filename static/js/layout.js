@@ -3,6 +3,7 @@
 (() => {
   const wide = { sidebar: matchMedia("(min-width: 700px)"), inspector: matchMedia("(min-width: 1000px)") };
   const root = document.documentElement;
+  const rightToLeft = root.dir === "rtl";
   const folded = (zone) => `${zone}-folded`;
   const open = (zone) => `${zone}-open`;
 
@@ -35,6 +36,15 @@
     for (const zone of Object.keys(wide)) if (root.classList.contains(open(zone))) set(zone, false);
   });
 
+  // A banner that was dismissed stays away.
+  const banner = document.querySelector("[data-dismissable]");
+  const dismissed = banner && `dismissed-${banner.dataset.dismissable}`;
+  if (banner) banner.hidden = Boolean(localStorage.getItem(dismissed));
+  banner?.querySelector("[data-dismiss]").addEventListener("click", () => {
+    localStorage.setItem(dismissed, "1");
+    banner.hidden = true;
+  });
+
   const inspector = document.getElementById("inspector");
   const handle = document.getElementById("resize");
   if (!inspector || !handle) return;
@@ -47,12 +57,12 @@
   };
   handle.addEventListener("pointerdown", (event) => {
     handle.setPointerCapture(event.pointerId);
-    handle.onpointermove = (move) => resize(innerWidth - move.clientX);
+    handle.onpointermove = (move) => resize(rightToLeft ? move.clientX : innerWidth - move.clientX);
   });
   handle.addEventListener("pointerup", () => { handle.onpointermove = null; });
   handle.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: 20, ArrowRight: -20 }[event.key];
+    const step = (rightToLeft ? -1 : 1) * { ArrowLeft: 20, ArrowRight: -20 }[event.key];
     if (step) resize(inspector.getBoundingClientRect().width + step);
   });
-  resize(Number(localStorage.getItem("inspector-width")) || 420);
+  resize(Number(localStorage.getItem("inspector-width")) || 476);
 })();

@@ -51,7 +51,7 @@
     const refusal = document.createElement("p");
     refusal.className = "refusal";
     refusal.setAttribute("role", "alert");
-    refusal.textContent = "This tab could not be loaded: the server did not answer correctly. Open it again, or reload the page.";
+    refusal.textContent = gettext("This tab could not be loaded: the server did not answer correctly. Open it again, or reload the page.");
     panel.replaceChildren(refusal);
   };
   const freshen = (element) => {
@@ -155,6 +155,22 @@
       panel.set("step", way.dataset.step);
       way.search = panel; // the tab that is open stays so
     }
+  });
+  // -- a tab's own search and filters ----------------------------------------------------------
+
+  const ask = (form) => show(named(form.dataset.panelQuery), Object.fromEntries([...new FormData(form)].filter(([, value]) => value)));
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-panel-query]")) return;
+    event.preventDefault();
+    ask(event.target);
+  });
+  document.addEventListener("change", (event) => event.target.closest("[data-panel-query]") && ask(event.target.closest("form")));
+  document.addEventListener("search", (event) => event.target.closest("[data-panel-query]") && ask(event.target.closest("form")), true);
+  document.addEventListener("click", (event) => {
+    const form = event.target.closest("[data-clear-query]")?.closest("form");
+    if (!form) return;
+    for (const field of form.elements) field.value = "";
+    ask(form);
   });
   showMarked(false);
   const first = tabs.find((tab) => tab.getAttribute("aria-selected") === "true");

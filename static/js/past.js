@@ -13,7 +13,7 @@
   let requested = null, loading = false;
 
   const tell = (number) => {
-    const words = number > steps() ? "Now" : `Step ${number.toLocaleString("en")} of ${steps().toLocaleString("en")}`;
+    const words = number > steps() ? gettext("Now") : interpolate(gettext("Step %(number)s of %(all)s"), { number: number.toLocaleString(document.documentElement.lang), all: steps().toLocaleString(document.documentElement.lang) }, true);
     label.textContent = words;
     range.setAttribute("aria-valuetext", words);
   };
@@ -43,6 +43,7 @@
       toStep();
     }
     loading = false;
+    if (playing) next = setTimeout(playOn, PAUSE);
   };
   const go = (number) => {
     if (number < 1) return;
@@ -52,6 +53,28 @@
     requested = number;
     load();
   };
+
+  // Play: a step after the other, up to the newest. Whoever moves by hand stops it.
+  const PAUSE = 1200;
+  const play = document.getElementById("travel-play");
+  let playing = false, next = null;
+  const setPlaying = (on) => {
+    playing = on;
+    clearTimeout(next);
+    play.setAttribute("aria-pressed", String(on));
+    play.textContent = on ? gettext("Pause") : gettext("Play");
+    if (on) next = setTimeout(playOn, PAUSE);
+  };
+  const playOn = () => {
+    if (Number(range.value) >= steps()) setPlaying(false);
+    else go(Number(range.value) + 1);
+  };
+  play.addEventListener("click", () => {
+    if (!playing && Number(range.value) >= steps()) go(1);
+    setPlaying(!playing);
+  });
+  travel.addEventListener("pointerdown", (event) => playing && event.target !== play && setPlaying(false));
+  travel.addEventListener("keydown", (event) => playing && event.target !== play && setPlaying(false));
 
   range.addEventListener("input", () => {
     const number = Number(range.value);
@@ -77,4 +100,5 @@
   range.value = shownAt(); // a reload keeps what the slider stood at, whatever the address says
   tell(shownAt());
   toStep();
+  if (new URLSearchParams(location.search).has("play")) setPlaying(true);
 })();

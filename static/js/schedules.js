@@ -15,7 +15,7 @@
   const freshen = () => { waiting ??= setTimeout(draw, WAIT); };
 
   const connect = () => {
-    const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/`);
+    const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/?language=${document.documentElement.lang}`);
     const send = (body) => socket.send(JSON.stringify(body));
     socket.addEventListener("open", () => send({ command: "follow", agent: list.dataset.agent, after: seq }));
     socket.addEventListener("message", ({ data }) => {

@@ -1,16 +1,19 @@
 // Times, relative to now; the exact one is in the title.
 (() => {
+  // As the browser writes them, where that is the language of the page.
+  const { lang } = document.documentElement;
+  const locale = [...navigator.languages.filter((each) => each.split("-")[0] === lang), lang];
   const set = (time, name, value) => { if (time[name] !== value) time[name] = value; };
   const show = (time) => {
     const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
     const date = new Date(time.dateTime);
     set(time, "textContent",
-      seconds < -45 ? date.toLocaleString([], { ...(seconds < -43200 && { day: "numeric", month: "short" }), hour: "2-digit", minute: "2-digit" }) // still to come
-      : seconds < 45 ? "just now"
-      : seconds < 3600 ? `${Math.max(1, Math.round(seconds / 60))} min ago`
-      : seconds < 86400 ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-      : date.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" }));
-    set(time, "title", date.toLocaleString());
+      seconds < -45 ? date.toLocaleString(locale, { ...(seconds < -43200 && { day: "numeric", month: "short" }), hour: "2-digit", minute: "2-digit" }) // still to come
+      : seconds < 45 ? gettext("just now")
+      : seconds < 3600 ? interpolate(gettext("%(minutes)s min ago"), { minutes: Math.max(1, Math.round(seconds / 60)) }, true)
+      : seconds < 86400 ? date.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" })
+      : date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric" }));
+    set(time, "title", date.toLocaleString(locale));
   };
   const all = (root) => root.querySelectorAll?.("time").forEach(show);
   all(document);

@@ -2,7 +2,7 @@
 (() => {
   const rules = document.querySelector("[data-rules]");
   const rows = () => rules.querySelectorAll(".rule");
-  const number = () => rows().forEach((row, i) => row.setAttribute("aria-label", `Tool rule ${i + 1}`));
+  const number = () => rows().forEach((row, i) => row.setAttribute("aria-label", interpolate(gettext("Tool rule %(number)s"), { number: i + 1 }, true)));
   const empty = (row) => {
     for (const field of row.querySelectorAll("select")) field.selectedIndex = 0;
     for (const field of row.querySelectorAll("input")) field.value = "";

@@ -15,6 +15,8 @@ from django.utils import timezone
 
 from agents.management import archive
 from agents.management.copying import copy_sqlite, dump_postgres, sqlite_file
+from agents.models import AuditEntry
+from agents.operations.checks.database import unprepared
 
 
 class Command(BaseCommand):
@@ -37,12 +39,14 @@ class Command(BaseCommand):
         except BaseException:
             file.unlink()
             raise
+        if not unprepared():  # else this version's tables are not there yet
+            AuditEntry.record(AuditEntry.Action.BACKED_UP, file=file.name, with_key=not without_key)
         words = f"{file} holds the database ({file.stat().st_size / 1e6:.1f} MB), checked"
         if without_key:
             key = "not the secret key: without it secrets of agents cannot be read"
         else:
             key = "the secret key: keep it where nobody else can read it"
-        self.stdout.write(f"{words}, and {key}.\n`manage.py restore {file}` puts it back.")
+        self.stdout.write(f"{words}, and {key}.\n`{settings.COMMAND} restore {file}` puts it back.")
 
 
 def make(file: Path, folder: Path, *, with_key: bool) -> None:

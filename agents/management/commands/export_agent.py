@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from agents.agent_file import file_name, written
-from agents.models import Agent
+from agents.models import Agent, AuditEntry
 from agents.models.event import snapshot
 
 
@@ -29,16 +30,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, agent: str, file: str | None, **options: Any) -> None:
         with snapshot():
             row = find(agent)
-            if file == "-":
-                sys.stdout.writelines(written(row))
-                return
             path = Path(file or file_name(row))
             try:
-                with path.open("w", encoding="utf-8") as opened:
+                with (
+                    nullcontext(sys.stdout)
+                    if file == "-"
+                    else path.open("w", encoding="utf-8") as opened
+                ):
                     opened.writelines(written(row))
             except OSError as error:
                 raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-        self.stdout.write(f"{row.name} was written to {path}.")
+        AuditEntry.record(AuditEntry.Action.EXPORTED, row)
+        if file != "-":
+            self.stdout.write(f"{row.name} was written to {path}.")
 
 
 def find(key: str) -> Agent:

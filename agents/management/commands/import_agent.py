@@ -74,7 +74,8 @@ def value_of(name: str) -> str:
         shown = name.partition("=")[0]  # what follows may be the value
         raise CommandError(
             f"The environment has no variable '{shown}'. Give --secret the name alone, and the"
-            f" value in the environment: {shown}=… manage.py import_agent … --secret {shown}"
+            f" value in the environment: {shown}=…"
+            f" {settings.COMMAND} import_agent … --secret {shown}"
         )
     return value
 

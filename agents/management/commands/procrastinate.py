@@ -21,12 +21,17 @@ if not settings.HOSTED:
     sys.exit("Runs execute in workers on Postgres only: set DATABASE_URL. On SQLite `serve` does.")
 
 from procrastinate import App, cli, signals
+from procrastinate.contrib.django import app
 from procrastinate.contrib.django.management.commands import procrastinate
 
+from agents.llm import clients
 from agents.models import leaving
 from agents.models.database_errors import unavailable
 from agents.operations import connections
 from agents.runs.jobs import with_job_id
+from agents.runs.worker import Worker, connector
+from agents.templatetags.fragments import compile_all
+from memoryweb.variables import unknown_variables
 
 from ..prepared import wait_until_prepared
 
@@ -37,11 +42,18 @@ AGAIN_SECONDS = 1.0  # before a worker that lost the database looks for it
 
 class Command(procrastinate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        if options.get("func") is cli.worker_:
-            connections.announce("worker")
-            wait_until_prepared()
-            options["func"] = keep_working
-        super().handle(*args, **options)
+        if options.get("func") is not cli.worker_:
+            super().handle(*args, **options)
+            return
+        for words in unknown_variables():
+            self.stderr.write(words)
+        connections.announce("worker")
+        wait_until_prepared()
+        compile_all()
+        clients.warm_up()
+        others = {*self._django_options, "command", "func"}
+        given = {name: value for name, value in options.items() if name not in others}
+        asyncio.run(keep_working(app, **given))  # the library's own way ends without a database
 
 
 async def keep_working(app: App, **options: Any) -> None:
@@ -53,7 +65,7 @@ async def keep_working(app: App, **options: Any) -> None:
         threading.Thread(target=end_in_time, name="end", daemon=True).start()
         stopped.set()
 
-    with signals.on_stop(stop):
+    with signals.on_stop(stop), app.replace_connector(connector()):
         while not await work(app, stopped, options):
             logger.warning("This worker lost the database; it continues when that is back.")
             with suppress(TimeoutError):
@@ -92,5 +104,8 @@ async def work(app: App, stopped: asyncio.Event, options: dict[str, Any]) -> boo
 async def connect_and_work(app: App, options: dict[str, Any]) -> None:
     await app.close_async()
     await app.open_async()
+    app.perform_import_paths()  # type: ignore[no-untyped-call]
     around = [*app.worker_defaults.get("task_middleware", []), with_job_id]
-    await app.run_worker_async(install_signal_handlers=False, task_middleware=around, **options)
+    own: dict[str, Any] = {"install_signal_handlers": False, "task_middleware": around}
+    worker = Worker(app, **{**app.worker_defaults, **options, **own})
+    await worker.run()  # type: ignore[no-untyped-call]

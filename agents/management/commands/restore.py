@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -17,9 +16,10 @@ from agents.management import archive
 from agents.management.archive import Manifest
 from agents.management.copying import has_data, put_sqlite, restore_postgres, sqlite_file
 from agents.management.prepared import data_lock
-from agents.models import Agent
-from agents.models.secrets import unreadable
+from agents.models import AuditEntry
+from agents.models.encryption import Under
 from agents.operations.checks.database import unprepared
+from agents.operations.kept_secrets import counted
 from memoryweb.data_folder import SECRET_KEY_FILE
 
 NOT_EMPTY = (
@@ -27,18 +27,28 @@ NOT_EMPTY = (
     " all that is in it is replaced."
 )
 WITHOUT_KEY = (
-    "The backup has no key, and this server has another: people log in again, and {unreadable}. Set"
-    " MEMORYWEB_SECRET_KEY to the old key, if you have it."
+    "The backup has no key, and this server has another: people log in again, and {unreadable}. If"
+    f" you have the old key, name it in MEMORYWEB_SECRET_KEY_FALLBACKS, and run `{settings.COMMAND}"
+    " rotate_keys`."
 )
 OTHER_KEY = (
     "MEMORYWEB_SECRET_KEY is another key than that of the backup: people log in again, and"
-    " {unreadable}. `tar -xOf {file} secret_key` prints the backup's."
+    " {unreadable}. `tar -xOf {file} secret_key` prints the backup's; name it in"
+    f" MEMORYWEB_SECRET_KEY_FALLBACKS, and run `{settings.COMMAND} rotate_keys`."
+)
+SAME_KEY = (
+    "The key is that of the backup, and {unreadable}. They were stored under a key before it: name"
+    " that in MEMORYWEB_SECRET_KEY_FALLBACKS, if you have it, and run"
+    f" `{settings.COMMAND} rotate_keys`."
 )
 TOKENS = "Passwords, passkeys and tokens of scripts hold: they need no key."
 
 
 class Command(BaseCommand):
-    help = "Put a backup of `manage.py backup` into an empty database; stop web and workers first."
+    help = (
+        "Put a backup of"
+        f" `{settings.COMMAND} backup` into an empty database; stop web and workers first."
+    )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,6 +66,7 @@ class Command(BaseCommand):
         if missing := unprepared():
             self.stdout.write(f"Next: {missing}.")
             return
+        AuditEntry.record(AuditEntry.Action.RESTORED, made_at=manifest.made_at)
         self.stdout.write(self.about_key(manifest, key, file))
 
     def put(self, manifest: Manifest, folder: Path, *, replace: bool) -> None:
@@ -63,7 +74,8 @@ class Command(BaseCommand):
         if manifest.database != connection.vendor:
             raise CommandError(
                 f"The backup is of {manifest.database}, and this server is on {connection.vendor}."
-                " Agents move from one to the other by `manage.py export_agent` and `import_agent`."
+                " Agents move from one to the other by"
+                f" `{settings.COMMAND} export_agent` and `import_agent`."
             )
         part = folder / archive.DATABASES[manifest.database]
         with nullcontext() if settings.HOSTED else data_lock():
@@ -85,21 +97,9 @@ class Command(BaseCommand):
 
     def about_key(self, manifest: Manifest, key: str, file: Path) -> str:
         """What cannot be read with the key that holds, in words."""
-        if archive.fingerprint(key) == manifest.key_sha256:
+        lost, same = counted(Under.UNKNOWN, key), archive.fingerprint(key) == manifest.key_sha256
+        if same and not lost:
             return "The key is that of the backup: all secrets can be read."
-        lost = [unreadable(secrets, key) for secrets in stored_secrets()]
-        agents, count = sum(map(bool, lost)), sum(map(len, lost))
-        words = f"{count} secrets of {agents} agents cannot be read"
-        made_with_key = Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN)
-        if people := made_with_key.values("user").distinct().count():
-            words += (
-                f", nor can the authenticator apps and recovery codes of {people} people be used"
-                " (delete them in the admin)"
-            )
-        template = OTHER_KEY if manifest.has_key else WITHOUT_KEY
+        words = f"these cannot be read: {lost}" if lost else "all secrets can be read"
+        template = SAME_KEY if same else OTHER_KEY if manifest.has_key else WITHOUT_KEY
         return f"{template.format(unreadable=words, file=file)} {TOKENS}"
-
-
-def stored_secrets() -> list[dict[str, str]]:
-    """The encrypted secrets of each agent that has some."""
-    return list(Agent.objects.exclude(secrets={}).values_list("secrets", flat=True))

@@ -21,13 +21,17 @@ from django.core.management.base import BaseCommand, CommandError
 from agents.accounts import owner
 from agents.accounts.entry import HOURS, first_link
 from agents.api import callbacks
+from agents.attached_files import work as attached_files
+from agents.imports import work as imports
 from agents.llm import default_endpoint, default_model
 from agents.llm.endpoints import ModelError
 from agents.models import Agent
 from agents.operations import connections
 from agents.runs import engine, periodic
 from agents.search import embedder
+from agents.templatetags.fragments import compile_all
 from memoryweb.static_files import gather
+from memoryweb.variables import unknown_variables
 
 from ..prepared import lock_data, wait_until_prepared
 from ..tables import bring_up_to_date, checkpoint
@@ -46,6 +50,8 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.PORT)
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        for words in unknown_variables():
+            self.stderr.write(words)
         check_address(host)
         lock = None if settings.HOSTED else lock_data()
         if settings.HOSTED:
@@ -60,7 +66,7 @@ class Command(BaseCommand):
         resumed = 0 if settings.HOSTED else engine.resume()
         if not settings.HOSTED:
             keep_to_one_core()
-            periodic.start(callbacks.send_due)
+            periodic.start(callbacks.send_due, imports.work, attached_files.work)
             embedder.start()
         self.print_summary(host, port, resumed)
         serve(host, port)
@@ -78,7 +84,9 @@ class Command(BaseCommand):
         self.stdout.write(f"model       {model_in_words()}")
         if link := first_link(settings.SITE_URL or f"http://{name}:{port}"):
             self.stdout.write(f"people      nobody yet: make the administrator's account at {link}")
-            self.stdout.write(f"            within {HOURS} hours, or by manage.py create_admin")
+            self.stdout.write(
+                f"            within {HOURS} hours, or by {settings.COMMAND} create_admin"
+            )
         if settings.HOSTED and not settings.REDIS_URL:
             self.stdout.write("live        slow: set REDIS_URL, or pages update only every 15 s")
         if resumed:
@@ -154,6 +162,7 @@ def serve(host: str, port: int) -> None:
         request_buffer_size=64 * 1024,
         server_name="memoryweb",
     )
+    compile_all()
     return_memory()
     gc.freeze()  # loaded modules stay, so collections need not scan them
     server.run()

@@ -10,7 +10,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from agents.models.database_errors import database_problem
+from agents.models.encryption import Under
 from agents.operations.connections import SPARE, look
+from agents.operations.kept_secrets import counted
 from agents.search import pgvector as vectors
 
 from .check import Found, failed, ok, warning
@@ -18,7 +20,7 @@ from .check import Found, failed, ok, warning
 OLDEST_POSTGRES = 14
 MIGRATING = 8283  # the key of the advisory lock of `manage.py prepare`
 BEING_PREPARED = "another process is preparing the database"
-PREPARE = "Run `manage.py prepare` once for each version."
+PREPARE = f"Run `{settings.COMMAND} prepare` once for each version."
 WAITS_LONG = 60  # seconds of the oldest job
 CLOCKS_DIFFER = 2.0  # seconds; a worker counts as dead after 15
 
@@ -55,7 +57,10 @@ def unprepared() -> str:
         if plan:
             names = ", ".join(f"{m.app_label}.{m.name}" for m, _ in plan[:3])
             more = f" and {len(plan) - 3} more" if len(plan) > 3 else ""
-            return f"migrations are missing ({names}{more}), which `manage.py prepare` applies"
+            return (
+                f"migrations are missing ({names}{more}), which"
+                f" `{settings.COMMAND} prepare` applies"
+            )
         if settings.HOSTED and not _lock_is_free():
             return BEING_PREPARED
         return ""
@@ -85,14 +90,14 @@ def pgvector() -> Found:
     return warning(
         "pgvector",
         "not there: vectors are compared in Python, which is slow from some 100,000 on",
-        "Install pgvector on the server, then run `manage.py prepare`.",
+        f"Install pgvector on the server, then run `{settings.COMMAND} prepare`.",
     )
 
 
 def workers() -> Found:
     """Whether somebody executes runs, and how long jobs wait."""
     if not settings.HOSTED:
-        return ok("workers", "none needed: `manage.py serve` executes the runs")
+        return ok("workers", f"none needed: `{settings.COMMAND} serve` executes the runs")
     seconds = settings.PROCRASTINATE_WORKER_DEFAULTS["stalled_worker_timeout"]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -109,13 +114,22 @@ def workers() -> Found:
         ((waiting, oldest),) = cursor.fetchall()
     words = f"{alive} alive, {waiting} jobs wait"
     if not alive:
-        return failed("workers", words, "Start one: `manage.py procrastinate worker`.")
+        return failed("workers", words, f"Start one: `{settings.COMMAND} procrastinate worker`.")
     if oldest > WAITS_LONG:
         words = f"{words}, the oldest for {oldest:,.0f} s"
         return warning(
             "workers", words, "Start more workers, or raise MEMORYWEB_WORKER_CONCURRENCY."
         )
     return ok("workers", words)
+
+
+def secrets() -> Found:
+    """Whether all that is stored encrypted can be read."""
+    if lost := counted(Under.UNKNOWN):
+        words = f"under a key that is not here, so that they cannot be read: {lost}"
+        advice = "Enter them anew, or name that key in MEMORYWEB_SECRET_KEY_FALLBACKS."
+        return warning("secrets", words, advice)
+    return ok("secrets", "all that is stored encrypted can be read")
 
 
 def connections() -> Found:

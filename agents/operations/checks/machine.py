@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from memoryweb.static_files import is_gathered
+from memoryweb.variables import unknown_variables
 
 from .check import Found, failed, ok, warning
 
@@ -37,7 +38,9 @@ def static_files() -> Found:
         return ok("static files", f"gathered in {root}")
     words = f"those of this version are not in {root}"
     return failed(
-        "static files", words, "`manage.py prepare` and each start of `serve` put them there."
+        "static files",
+        words,
+        f"`{settings.COMMAND} prepare` and each start of `serve` put them there.",
     )
 
 
@@ -51,5 +54,16 @@ def secret_key() -> Found:
         words = f"made at the first start and kept in {settings.DATA}"
         advice = "Processes with other data have another: set MEMORYWEB_SECRET_KEY for all of them."
         return warning("secret key", words, advice)
+    if settings.SECRET_KEY_FALLBACKS:
+        words = f"there are {len(settings.SECRET_KEY_FALLBACKS)} older ones beside it"
+        advice = f"Run `{settings.COMMAND} rotate_keys`, then unset MEMORYWEB_SECRET_KEY_FALLBACKS."
+        return warning("secret key", words, advice)
     place = "MEMORYWEB_SECRET_KEY" if from_environment else str(settings.DATA)
     return ok("secret key", f"of {place}")
+
+
+def variables() -> Found:
+    """Whether each variable that is meant for memoryweb is one that it reads."""
+    if words := unknown_variables():
+        return warning("variables", " ".join(words), "`.env.example` names them all.")
+    return ok("variables", "memoryweb reads each one that is set for it")

@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import get_connection
 
+from agents.llm.available import named_endpoints
 from agents.llm.clients import list_models
-from agents.llm.endpoints import ModelError, named_endpoints
+from agents.llm.endpoints import ModelError
+from agents.models import ModelEndpoint
+from agents.models.model_endpoint import names_taken
 
 from .check import Found, failed, ok, warning
 
@@ -121,6 +124,9 @@ def models() -> Found:
         if endpoint.is_demo:
             told.append("the built-in demo answers, no endpoint is set")
             continue
+        if endpoint.takes_only_own_keys and endpoint.problem:
+            told.append(f"{name}: not asked, as it takes only people's own keys")
+            continue
         try:
             count = len(list_models(endpoint, SECONDS))
             told.append(f"{name}: GET {endpoint}/models lists {count}")
@@ -129,5 +135,10 @@ def models() -> Found:
             told.append(f"{name}: GET {endpoint}/models failed ({error})")
     words = "; ".join(told)
     if broken:
-        return failed("models", words, "Are address and key right (OPENAI_BASE_URL, …)?")
+        advice = "Are address and key right (OPENAI_BASE_URL, …, or Model endpoints in the admin)?"
+        return failed("models", words, advice)
+    hidden = ModelEndpoint.objects.filter(name__in=names_taken()).values_list("name", flat=True)
+    if hidden:
+        words = f"{words}; also defined in the admin, which does not count: {', '.join(hidden)}"
+        return warning("models", words, "Rename it there, or in MEMORYWEB_ENDPOINTS.")
     return ok("models", words)

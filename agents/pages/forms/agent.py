@@ -8,16 +8,22 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents import tools
+from agents.llm import facts, resolve
 from agents.llm.choices import check_choice
+from agents.llm.endpoints import ModelError
 from agents.memory.classes import CLASSES, TEMPLATES, Memory
+from agents.memory.gallery import ASSISTANT, free_name, templates
 from agents.memory.prompts import SYSTEM_PROMPT
 from agents.models import Agent, Block, Tool
+from agents.models.model_settings import MODEL_SETTINGS
 from agents.tools.memory_methods import method_tools
 from agents.tools.rules import TYPES, WITH_CHILDREN, problem
 
-from .model_settings import ModelSettingsField
+from .model_settings import ModelInput, ModelSettingsField
 
 
 class TextAsTyped(forms.CharField):
@@ -41,28 +47,41 @@ def chosen_model(form: forms.ModelForm) -> str:
     """The model's handle, which may be chosen, or is what it was."""
     handle = str(form.cleaned_data["model"])
     if "model" in form.changed_data:
-        check_choice(handle)
+        check_choice(handle, form.instance.owner_id)
     return handle
+
+
+class TemplateChoices(forms.RadioSelect):
+    """The gallery: one of its templates, each with its sentence."""
+
+    template_name = "agents/_template_choices.html"
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option: dict[str, Any] = super().create_option(name, value, *args, **kwargs)
+        return option | {"sentence": templates()[str(value)].in_words().sentence}
 
 
 class NewAgentForm(forms.ModelForm):
     """A new agent, without its blocks."""
 
-    memory_class = forms.ChoiceField(
-        label="Memory class",
-        choices=lambda: [(name, f"{name}: {c.description}") for name, c in CLASSES.items()],
-        help_text="The blocks to begin with, and the tools that edit them.",
+    template = forms.ChoiceField(
+        label=_("Begin as"),
+        choices=lambda: [(key, each.in_words().title) for key, each in templates().items()],
+        widget=TemplateChoices,
     )
 
     class Meta:
         model = Agent
-        fields = ["name", "memory_class", "model", "system_prompt"]
+        fields = ["name", "model", "system_prompt"]
         field_classes = {"system_prompt": TextAsTyped}
-        widgets = {"system_prompt": forms.Textarea(attrs={"rows": 6})}
+        widgets = {"model": ModelInput, "system_prompt": forms.Textarea(attrs={"rows": 6})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("initial", {"system_prompt": SYSTEM_PROMPT})
         super().__init__(*args, **kwargs)
+        taken = set(self.instance.owner.agents.values_list("name", flat=True))
+        self.initial.update(system_prompt=SYSTEM_PROMPT, name=free_name(taken))
+        if self.initial.get("template") not in templates():
+            self.initial["template"] = ASSISTANT
 
     def clean_model(self) -> str:
         return chosen_model(self)
@@ -70,14 +89,20 @@ class NewAgentForm(forms.ModelForm):
     def create(self, owner: User, blocks: list[Block]) -> Agent:
         """Make the agent, with these blocks."""
         values = dict(self.cleaned_data)
-        memory = CLASSES[values.pop("memory_class")].holding(blocks)
+        template = templates()[values.pop("template")]
+        memory = CLASSES[template.memory_class].holding(blocks)
         return Agent.create(owner, memory=memory, **values)
+
+    @property
+    def advanced_is_wrong(self) -> bool:
+        """Whether something is wrong that stands under Advanced."""
+        return "model" in self.errors or "system_prompt" in self.errors
 
 
 BUILT_IN = [
-    ("", "the memory class says"),
-    (TEMPLATES["tags"], "tags, one for each block"),
-    (TEMPLATES["json"], "[MEMORY] and a JSON object"),
+    ("", _("as its template has it")),
+    (TEMPLATES["tags"], _("tags, one for each block")),
+    (TEMPLATES["json"], _("[MEMORY] and a JSON object")),
 ]
 
 
@@ -105,9 +130,11 @@ class RulesWidget(forms.Widget):
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
         rows = [row if "tool" in row else row_of(row) for row in value or []]
-        types = {kind: words for kind, words in TYPES.items() if kind != "conditional"}
+        types = {kind: gettext(words) for kind, words in TYPES.items() if kind != "conditional"}
         context["widget"] |= {"rows": [*rows, {}], "types": types, "tools": self.tool_names}
-        context["widget"]["by_return"] = TYPES["conditional"]  # kept, but not made in a form
+        context["widget"]["by_return"] = gettext(
+            TYPES["conditional"]
+        )  # kept, but not made in a form
         return context
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
@@ -180,21 +207,23 @@ class AgentForm(forms.ModelForm):
 
     model_settings = ModelSettingsField(
         required=False,
-        label="How the model is asked",
-        help_text="What is left empty is the endpoint's own. What an endpoint refuses is left out.",
+        label=_("How the model is asked"),
+        help_text=_("What is left empty is as the endpoint has it."),
     )
 
     tools = forms.MultipleChoiceField(
+        label=_("Tools"),
         widget=ToolChoices,
         required=False,
-        help_text="With send_message the agent answers only through that tool, MemGPT style.",
+        help_text=_("With send_message the agent answers only through that tool, MemGPT style."),
     )
     tool_rules = RulesField(
+        label=_("Tool rules"),
         required=False,
-        help_text="When a tool may be called and what follows. A row without a tool is ignored.",
+        help_text=_("When a tool may be called and what follows. A row without a tool is ignored."),
     )
     prompt_template = TemplateField(
-        label="Format of core memory",
+        label=_("Format of core memory"),
         required=False,
         choices=BUILT_IN,
     )
@@ -203,14 +232,14 @@ class AgentForm(forms.ModelForm):
         model = Agent
         fields = Agent.IN_FORMS
         field_classes = {"system_prompt": TextAsTyped}
-        widgets = {"system_prompt": forms.Textarea(attrs={"rows": 8})}
+        widgets = {"model": ModelInput, "system_prompt": forms.Textarea(attrs={"rows": 8})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field, own = self.fields["prompt_template"], self.instance.prompt_template
         assert isinstance(field, forms.ChoiceField)
         if own not in ("", *TEMPLATES.values()):
-            field.choices = [*BUILT_IN, (own, "the agent's own template")]
+            field.choices = [*BUILT_IN, (own, _("the agent's own template"))]
         families = tool_families(self.instance)
         chosen, rules = self.fields["tools"], self.fields["tool_rules"]
         assert isinstance(chosen, forms.MultipleChoiceField)
@@ -218,6 +247,9 @@ class AgentForm(forms.ModelForm):
         described = {n: text for family in families.values() for n, text in family.items()}
         chosen.widget.described = described
         rules.widget.tool_names = list(described)
+        self.fields["model"].widget.agent = self.instance
+        asked = self.fields["model_settings"].widget
+        asked.refused = refused_by_model(self.instance)
 
     def changes(self) -> dict[str, Any]:
         """The settings that were changed; the others stay what they are by now."""
@@ -233,6 +265,15 @@ class AgentForm(forms.ModelForm):
         return cleaned
 
 
+def refused_by_model(agent: Agent) -> list[str]:
+    """The model settings that the agent's model is known not to take."""
+    try:
+        endpoint, model = resolve(agent.model, agent.owner_id, ask=False)
+    except ModelError:
+        return []
+    return facts.refused(endpoint, model, MODEL_SETTINGS)
+
+
 def tool_families(agent: Agent) -> dict[str, dict[str, str]]:
     """The tools an agent may have: family → name → what it does."""
     methods = method_tools(CLASSES.get(agent.memory_class, Memory))
@@ -240,13 +281,14 @@ def tool_families(agent: Agent) -> dict[str, dict[str, str]]:
     own = Tool.objects.filter(owner=agent.owner_id).exclude(name__in=fixed)
     own_names = {*own.values_list("name", flat=True)}
     built_in = [tools.get(name) for name in tools.names() if name not in own_names]
+    of_class = gettext("From its memory class, %(memory_class)s")
     families = {
-        "Built in": {each.name: each.description for each in built_in if not each.missing()},
-        f"From its memory class, {agent.memory_class}": {
+        gettext("Built in"): {t.name: t.description for t in built_in if not t.missing()},
+        of_class % {"memory_class": agent.memory_class}: {
             name: method.description for name, method in methods.items()
         },
-        "Your own": dict(own.values_list("name", "description")),
-        "Not set up on this server": {
+        gettext("Your own"): dict(own.values_list("name", "description")),
+        gettext("Not set up on this server"): {
             each.name: each.description
             for each in built_in
             if each.missing() and each.name in agent.tools

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from agents.models import Block
 from agents.models.message import NO_TEXT
@@ -37,9 +38,11 @@ class SchemaField(forms.JSONField):
             parsed = json.loads(value, parse_constant=_no_number)
             json.dumps(parsed, allow_nan=False)
         except (ValueError, RecursionError) as error:
-            raise ValidationError(f"This is not JSON: {error}.") from None
+            words = gettext("This is not JSON: %(error)s.") % {"error": error}
+            raise ValidationError(words) from None
         if any(NO_TEXT.search(text) for text in texts_in(parsed)):
-            raise ValidationError("This holds a character that cannot be stored; leave it out.")
+            words = gettext("This holds a character that cannot be stored; leave it out.")
+            raise ValidationError(words)
         return parsed
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -47,7 +50,7 @@ class SchemaField(forms.JSONField):
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a number in JSON")
+    raise ValueError(gettext("%(name)s is not a number in JSON") % {"name": name})
 
 
 def texts_in(parsed: Any) -> Iterable[str]:
@@ -120,7 +123,8 @@ class BaseNewBlocks(forms.BaseFormSet):
     def clean(self) -> None:
         labels = [form.cleaned_data.get("label") for form in self.forms if form.is_valid()]
         for label in {label for label in labels if label and labels.count(label) > 1}:
-            raise ValidationError(f"Two blocks have the label '{label}'; each needs its own.")
+            words = gettext("Two blocks have the label '%(label)s'; each needs its own.")
+            raise ValidationError(words % {"label": label})
 
     def filled(self) -> list[Block]:
         """The blocks, not yet saved."""

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from agents.models import Agent
 from agents.models.model_settings import EFFORTS, MODEL_SETTINGS, VERBOSITIES, Number
 
 
+class ModelInput(forms.TextInput):
+    """A model's handle, with those that the endpoints list to choose from, and a button to try it.
+
+    `agent` is whose owner's endpoints count; None: whoever makes a new agent.
+    """
+
+    template_name = "agents/models/_input.html"
+    agent: Agent | None = None
+
+    def __init__(self) -> None:
+        super().__init__({"list": "models", "autocomplete": "off", "spellcheck": "false"})
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        return super().get_context(name, value, attrs) | {"agent": self.agent}
+
+
 class ModelSettingsWidget(forms.Widget):
-    """How the model is asked, one input for each setting."""
+    """How the model is asked, one input for each setting; `refused` are those it does not take."""
 
     template_name = "agents/_model_settings.html"
+    refused: Sequence[str] = ()
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
@@ -24,8 +45,11 @@ class ModelSettingsWidget(forms.Widget):
                 "label": LABELS[setting],
                 "value": shown(given.get(setting, "")),
                 "number": kind if isinstance(kind, Number) else None,
-                "choices": [shown(each) for each in kind] if isinstance(kind, tuple) else [],
+                "choices": [(shown(each), in_words(each)) for each in kind]
+                if isinstance(kind, tuple)
+                else [],
                 "text": setting == "response_format",
+                "refused": setting in self.refused,
             }
             for setting, kind in MODEL_SETTINGS.items()
         ]
@@ -43,15 +67,22 @@ class ModelSettingsWidget(forms.Widget):
 
 
 LABELS = {
-    "temperature": "Temperature",
-    "top_p": "Top P",
-    "frequency_penalty": "Frequency penalty",
-    "max_output_tokens": "Most tokens of an answer",
-    "reasoning_effort": "Reasoning effort",
-    "verbosity": "Verbosity",
-    "parallel_tool_calls": "Several tool calls at once",
-    "response_format": "Response format, as JSON",
+    "temperature": _("Temperature"),
+    "top_p": _("Top P"),
+    "frequency_penalty": _("Frequency penalty"),
+    "max_output_tokens": _("Longest answer, in tokens"),
+    "reasoning_effort": _("Reasoning effort"),
+    "verbosity": _("Verbosity"),
+    "parallel_tool_calls": _("Several tool calls at once"),
+    "response_format": _("Response format, as JSON"),
 }
+
+
+def in_words(value: Any) -> str:
+    """A choice as a person reads it; the levels are called as the endpoints call them."""
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    return shown(value)
 
 
 def shown(value: Any) -> str:
@@ -77,7 +108,9 @@ class ModelSettingsField(forms.Field):
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise forms.ValidationError(f"{LABELS[name]}: '{text[:50]}' cannot be read.") from None
+            words = gettext("%(setting)s: '%(value)s' cannot be read.")
+            named = {"setting": LABELS[name], "value": text[:50]}
+            raise forms.ValidationError(words % named) from None
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:

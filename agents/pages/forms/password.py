@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account import forms as allauth_forms
 from django import forms
 from django.contrib.auth.forms import AdminPasswordChangeForm
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import Token
 
@@ -16,8 +17,8 @@ class RevokingTokens(forms.Form):
 
     revoke_tokens = forms.BooleanField(
         required=False,
-        label="Revoke the API tokens as well",
-        help_text="Scripts that use them stop working until they are given new ones.",
+        label=_("Revoke the API tokens as well"),
+        help_text=_("Scripts that use them stop working until they are given new ones."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agents.accounts import OWNER
 from agents.models import Agent, AgentShare, Block, BlockShare, Role
@@ -17,7 +19,7 @@ class WithWhomForm(forms.Form):
     """The name of a person or a group; `found` is which."""
 
     name = forms.CharField(
-        label="User or group",
+        label=_("User or group"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
@@ -32,9 +34,10 @@ class WithWhomForm(forms.Form):
         self.found: User | Group | None = people.filter(username=name).first()
         self.found = self.found or Group.objects.filter(name=name).first()
         if self.found is None:
-            raise ValidationError(f"There is no user and no group '{name}'.")
+            words = gettext("There is no user and no group '%(name)s'.")
+            raise ValidationError(words % {"name": name})
         if isinstance(self.found, User) and self.found.pk == self.shared.owner_id:
-            raise ValidationError("This is yours already; share it with somebody else.")
+            raise ValidationError(gettext("This is yours already; share it with somebody else."))
         return name
 
 
@@ -42,8 +45,8 @@ class BlockShareForm(WithWhomForm):
     """With whom a block is shared, and how."""
 
     access = forms.ChoiceField(
-        label="They and their agents may",
-        choices=[("read", "read it"), ("write", "read and write it")],
+        label=_("They and their agents may"),
+        choices=[("read", _("read it")), ("write", _("read and write it"))],
     )
 
     def share(self) -> BlockShare:
@@ -58,7 +61,7 @@ class AgentShareForm(WithWhomForm):
     """With whom an agent is shared, and in which role."""
 
     role = forms.TypedChoiceField(
-        label="They", coerce=int, choices=SHARED_ROLES, initial=Role.CHATTER
+        label=_("They"), coerce=int, choices=SHARED_ROLES, initial=Role.CHATTER
     )
 
     def share(self) -> AgentShare:

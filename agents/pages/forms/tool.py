@@ -1,4 +1,4 @@
-"""Forms of tools: a custom tool's source and limits, and the rules for an agent's tool."""
+"""The form of a custom tool: its source and its limits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from agents.models import Agent
 from agents.models.tool import LONGEST_RETURN, LONGEST_SOURCE, Tool
-from agents.tools.attaching import asks_by_default
+from agents.text.numbers import whole
 from agents.tools.custom import Definition, SourceError, read_tool
-from agents.tools.rules import TYPES, Rule, Rules
 
 from .agent import TextAsTyped
 
@@ -47,6 +49,7 @@ class ToolForm(forms.Form):
     """
 
     source = TextAsTyped(
+        label=_("Source"),
         max_length=LONGEST_SOURCE,
         widget=forms.Textarea(
             attrs={
@@ -58,29 +61,39 @@ class ToolForm(forms.Form):
                 "aria-describedby": "source-keys source-error",
             }
         ),
-        error_messages={"required": "The source is empty; write a function."},
+        error_messages={"required": _("The source is empty; write a function.")},
     )
-    seconds = forms.FloatField(required=False)
-    megabytes = forms.IntegerField(required=False, label="Megabytes")
+    seconds = forms.FloatField(required=False, label=_("Seconds"))
+    megabytes = forms.IntegerField(required=False, label=_("Megabytes"))
     return_char_limit = forms.IntegerField(
         required=False,
-        label="Longest return",
-        help_text=f"In characters; the rest is cut off. Empty means {LONGEST_RETURN:,}.",
+        label=_("Longest return"),
+        help_text=format_lazy(
+            _("In characters; the rest is cut off. Empty means {most}."),
+            most=lazy(whole, str)(LONGEST_RETURN),
+        ),
     )
     tags = forms.CharField(
-        required=False, max_length=5000, help_text="For your own use, separated by commas."
+        label=_("Tags"),
+        required=False,
+        max_length=5000,
+        help_text=_("For your own use, separated by commas."),
     )
     default_requires_approval = forms.BooleanField(
         required=False,
-        label="Needs approval",
-        help_text="You see each call before it is made, whichever agent makes it. An agent’s rules"
-        " may say otherwise.",
+        label=_("Needs approval"),
+        help_text=_(
+            "You see each call before it is made, whichever agent makes it. An agent’s rules"
+            " may say otherwise."
+        ),
     )
     keep_schema = forms.BooleanField(
         required=False,
-        label="Keep the script’s schema",
-        help_text="A script sent the description of the arguments. Without it, they are read from"
-        " the source, which then needs types and a docstring.",
+        label=_("Keep the script’s schema"),
+        help_text=_(
+            "A script sent the description of the arguments. Without it, they are read from"
+            " the source, which then needs types and a docstring."
+        ),
     )
 
     def __init__(self, *args: Any, tool: Tool, **kwargs: Any) -> None:
@@ -103,9 +116,8 @@ class ToolForm(forms.Form):
             del self.fields["keep_schema"]
         seconds, megabytes = settings.TOOL_SECONDS, settings.TOOL_MEGABYTES
         for name, most, unit in (("seconds", seconds, "s"), ("megabytes", megabytes, "MB")):
-            self.fields[
-                name
-            ].help_text = f"At most {most:g} {unit}, which is also what empty means."
+            words = gettext("At most %(most)s, which is also what empty means.")
+            self.fields[name].help_text = words % {"most": f"{most:g} {unit}"}
             self.fields[name].widget.attrs |= {"min": 0, "max": most, "step": "any"}
 
     def clean_tags(self) -> list[str]:
@@ -157,7 +169,8 @@ class ToolForm(forms.Form):
                 self.add_error(field, errors)
 
     def name_taken(self) -> str:
-        return f"You have a tool '{self.tool.name}' already; give this function another name."
+        words = gettext("You have a tool '%(name)s' already; give this function another name.")
+        return words % {"name": self.tool.name}
 
 
 def defines(source: str, name: str) -> bool:
@@ -167,125 +180,3 @@ def defines(source: str, name: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(isinstance(n, ast.FunctionDef) and n.name == name for n in body)
-
-
-# -- rules -------------------------------------------------------------------------------------
-
-PLAIN = ["run_first", "exit_loop", "continue_loop", "required_before_exit", "requires_approval"]
-FOLLOWED = {
-    "constrain_child_tools": "must be followed by",
-    "parent_last_tool": "must come right before",
-}
-
-
-class RulesForm(forms.Form):
-    """The rules for one of an agent's tools."""
-
-    exit_loop = forms.BooleanField(
-        required=False, label="Ends the turn", help_text="The agent stops after it."
-    )
-    continue_loop = forms.BooleanField(
-        required=False,
-        label="Lets the turn go on",
-        help_text="The agent gets one more step after it.",
-    )
-    required_before_exit = forms.BooleanField(
-        required=False,
-        label="Must be called before the turn ends",
-        help_text="Until then the agent cannot answer.",
-    )
-    run_first = forms.BooleanField(
-        required=False,
-        label="Must come first",
-        help_text="A run begins with this, or with another one that must come first.",
-    )
-    requires_approval = forms.BooleanField(
-        required=False, label="Needs approval", help_text="You see each call before it is made."
-    )
-    max_count_limit = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=1000,
-        label="Most calls in a run",
-        error_messages={"min_value": "Give a number of calls, 1 or more, or leave it empty."},
-    )
-    children = forms.MultipleChoiceField(
-        required=False, label="Must be followed by one of", widget=forms.CheckboxSelectMultiple
-    )
-    unlocks = forms.MultipleChoiceField(
-        required=False,
-        label="Must come right before any of",
-        help_text="They may be called only right after it, and nothing else may.",
-        widget=forms.CheckboxSelectMultiple,
-    )
-
-    def __init__(self, *args: Any, agent: Agent, name: str, **kwargs: Any) -> None:
-        self.agent, self.name = agent, name
-        self.stored = [rule for rule in agent.tool_rules if rule["tool_name"] == name]
-        self.by_default = asks_by_default(agent, name)
-        kinds = {rule["type"] for rule in self.stored}
-        kwargs["initial"] = {kind: kind in kinds for kind in PLAIN} | {
-            "requires_approval": Rules(self.stored).asks(name, by_default=self.by_default),
-            "max_count_limit": most(self.stored),
-            "children": children(self.stored, "constrain_child_tools"),
-            "unlocks": children(self.stored, "parent_last_tool"),
-        }
-        super().__init__(*args, **kwargs)
-        for field in (self.fields["children"], self.fields["unlocks"]):
-            assert isinstance(field, forms.MultipleChoiceField)
-            field.choices = [(each, each) for each in agent.tools]
-
-    def rules(self) -> list[Rule]:
-        """The rules, as `agents/tools/rules.py` has them; what else a rule said stays in it, and
-        so do those about a tool's return, which no form makes."""
-        cleaned = self.cleaned_data
-        rules_by_kind: dict[str, Rule] = {kind: {} for kind in PLAIN if cleaned[kind]}
-        stored = {rule["type"]: rule for rule in self.stored}
-        if self.by_default and "requires_approval" not in rules_by_kind:
-            rules_by_kind["no_approval"] = {}
-        elif self.by_default and "requires_approval" not in stored:
-            del rules_by_kind["requires_approval"]  # the tool itself says it
-        for kind, field in (("constrain_child_tools", "children"), ("parent_last_tool", "unlocks")):
-            if cleaned[field]:
-                rules_by_kind[kind] = {"children": cleaned[field]}
-        if cleaned["max_count_limit"]:
-            rules_by_kind["max_count_per_step"] = {"max_count_limit": cleaned["max_count_limit"]}
-        by_return = [rule for rule in self.stored if rule["type"] == "conditional"]
-        return by_return + [
-            {**stored.get(kind, {}), "type": kind, "tool_name": self.name, **more}
-            for kind, more in rules_by_kind.items()
-        ]
-
-
-def most(rules: list[Rule]) -> int | None:
-    """How often a tool may be called in a run, by its rules."""
-    limits = [r["max_count_limit"] for r in rules if r["type"] == "max_count_per_step"]
-    return min(limits, default=None)
-
-
-def children(rules: list[Rule], kind: str) -> list[str]:
-    """The tools that a tool's rules of a kind name besides it."""
-    names = [child for rule in rules if rule["type"] == kind for child in rule["children"]]
-    return list(dict.fromkeys(names))
-
-
-def in_words(rules: list[Rule]) -> list[str]:
-    """A tool's rules as a person says them."""
-    kinds = {rule["type"] for rule in rules}
-    phrases = [TYPES[kind] for kind in (*PLAIN, "no_approval") if kind in kinds]
-    if limit := most(rules):
-        phrases.append(f"at most {'once' if limit == 1 else f'{limit} times'} a run")
-    for kind, words in FOLLOWED.items():
-        if named := children(rules, kind):
-            phrases.append(f"{words} {' or '.join(named)}")
-    return phrases + [by_return(rule) for rule in rules if rule["type"] == "conditional"]
-
-
-def by_return(rule: Rule) -> str:
-    """A rule about a tool's return, as a person says it."""
-    phrases = [f"{child} after “{each}”" for each, child in rule["child_output_mapping"].items()]
-    if default := rule.get("default_child"):
-        phrases.append(f"else {default}")
-    elif rule.get("require_output_mapping"):
-        phrases.append("else the run fails")
-    return f"is followed by {', '.join(phrases)}"

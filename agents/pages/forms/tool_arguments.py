@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import escape
+from django.utils.translation import gettext
 
 
 class ArgumentsForm(forms.Form):
@@ -39,7 +40,8 @@ class ArgumentsForm(forms.Form):
                 try:
                     arguments[name] = json.loads(text)
                 except (ValueError, RecursionError) as error:
-                    errors.append(f"The argument '{name}' is not JSON ({error}).")
+                    words = gettext("The argument '%(name)s' is not JSON (%(error)s).")
+                    errors.append(words % {"name": name, "error": error})
         if errors:
             raise ValidationError(errors)
         return arguments
@@ -58,7 +60,8 @@ def argument_field(name: str, about: dict[str, Any], *, needed: bool) -> forms.F
     if values := choosable(kind):
         choices = [(json.dumps(each), str(each)) for each in values]
         if not needed:
-            choices.insert(0, ("", f"left out, so {default}"))
+            left_out = gettext("left out, so %(default)s") % {"default": default}
+            choices.insert(0, ("", left_out))
         field.widget = forms.Select(choices=choices)
     elif kind.get("type") in ("integer", "number"):
         field.widget = forms.NumberInput(attrs={"step": "any", "placeholder": default})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any, Literal, Optional, Union
 
+from django.utils.translation import gettext, gettext_noop
+
 PLAIN: dict[str, Any] = {
     "str": str,
     "int": int,
@@ -21,7 +23,7 @@ PLAIN: dict[str, Any] = {
     "Dict": dict[str, Any],
     "None": NoneType,
 }
-KNOWN = (
+KNOWN = gettext_noop(
     "str, int, float, bool, Any, Optional, Union, Literal, List, Dict,"
     " and classes of this source that are a BaseModel or a dataclass"
 )
@@ -58,8 +60,13 @@ def type_of(node: ast.expr, model: Callable[[str], Any]) -> Any:
     name = named(node)
     known = PLAIN.get(name) or model(name)
     if known is None:
-        raise AnnotationError(f"the type {ast.unparse(node)} is not supported; use {KNOWN}")
+        raise not_supported(node)
     return known
+
+
+def not_supported(node: ast.expr) -> AnnotationError:
+    words = gettext("the type %(type)s is not supported; use %(known)s")
+    return AnnotationError(words % {"type": ast.unparse(node), "known": gettext(KNOWN)})
 
 
 def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
@@ -70,7 +77,7 @@ def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
         values = tuple(constant(value) for value in given)
         if not all(isinstance(value, str | int | bool | None) for value in values):
             raise AnnotationError(
-                "a Literal is made of strings, whole numbers, True, False and None"
+                gettext("a Literal is made of strings, whole numbers, True, False and None")
             )
         return Literal[values]
     if name == "Annotated" and given:
@@ -84,9 +91,10 @@ def _parametrised(node: ast.Subscript, model: Callable[[str], Any]) -> Any:
         return list[inner[0]]  # type: ignore[valid-type]
     if name in ("dict", "Dict", "Mapping") and len(inner) == 2:
         if inner[0] is not str:
-            raise AnnotationError(f"the keys of {ast.unparse(node)} must be str, as in JSON")
+            words = gettext("the keys of %(type)s must be str, as in JSON")
+            raise AnnotationError(words % {"type": ast.unparse(node)})
         return dict[str, inner[1]]  # type: ignore[valid-type]
-    raise AnnotationError(f"the type {ast.unparse(node)} is not supported; use {KNOWN}")
+    raise not_supported(node)
 
 
 def named(node: ast.expr) -> str:
@@ -105,14 +113,16 @@ def constant(node: ast.expr) -> Any:
         json.dumps(value, allow_nan=False)
         return value
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise AnnotationError(
-            f"{ast.unparse(node)} is not a constant; write a string, a number, True, False, None,"
+        words = gettext(
+            "%(expression)s is not a constant; write a string, a number, True, False, None,"
             " a list or a dict of these"
-        ) from None
+        )
+        raise AnnotationError(words % {"expression": ast.unparse(node)}) from None
 
 
 def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise AnnotationError(f"the type '{text}' is not a Python expression") from None
+        words = gettext("the type '%(type)s' is not a Python expression")
+        raise AnnotationError(words % {"type": text}) from None

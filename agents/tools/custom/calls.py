@@ -12,6 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from agents.models import Agent, Editor, Passage
 from agents.models.secrets import decrypted
 from agents.models.tool import Tool as Row
@@ -88,8 +90,10 @@ class CustomTool(Tool):
         given = arguments_of(text)
         if heartbeat:
             given.pop(HEARTBEAT, None)
-        if problem := misfit(self.schema["parameters"], given, "the schema of the arguments"):
-            raise ToolError(f"{self.name} was not called: {problem}.")
+        schema_name = gettext("the schema of the arguments")
+        if problem := misfit(self.schema["parameters"], given, schema_name):
+            words = gettext("%(tool)s was not called: %(reason)s.")
+            raise ToolError(words % {"tool": self.name, "reason": problem})
         own = self.definition.defaulted - given.keys()  # for the function to fill in
         return {name: value for name, value in checked.items() if name not in own}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Optional
 
+from django.utils.translation import gettext
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from .annotations import AnnotationError, SourceError, constant, named, type_of
@@ -30,9 +31,8 @@ class Models:
         """The model of that name; None if the source has no such class."""
         if name in self.models:
             if self.models[name] is None:
-                raise SourceError(
-                    f"{name} contains itself, which JSON arguments cannot.", self.nodes[name].lineno
-                )
+                words = gettext("%(name)s contains itself, which JSON arguments cannot.")
+                raise SourceError(words % {"name": name}, self.nodes[name].lineno)
             return self.models[name]
         node = self.nodes.get(name)
         if node is None or not (is_pydantic(node) or is_dataclass(node)):
@@ -41,7 +41,7 @@ class Models:
         fields = {}
         _, described = read_docstring(ast.get_docstring(node, clean=False) or "")
         for field, annotation, default in fields_of(node):
-            where = f"the field '{field}' of {name}"
+            where = gettext("the field '%(field)s' of %(name)s") % {"field": field, "name": name}
             fields[field] = self.field(where, annotation, default, described.get(field))
         self.models[name] = arguments_model(name, fields)
         return self.models[name]
@@ -80,11 +80,11 @@ class Models:
                 f"{where[0].upper()}{where[1:]}: {error}.", annotation.lineno
             ) from None
         except ValidationError:
-            raise SourceError(
-                f"The default of {where} is {default!r}, which is not of the type"
-                f" {ast.unparse(annotation)}.",
-                annotation.lineno,
-            ) from None
+            words = gettext(
+                "The default of %(where)s is %(default)s, which is not of the type %(type)s."
+            )
+            details = {"where": where, "default": repr(default), "type": ast.unparse(annotation)}
+            raise SourceError(words % details, annotation.lineno) from None
         return kind, Field(default, **about)
 
 
@@ -125,7 +125,8 @@ def default_of(default: dict[str, ast.expr]) -> Any:
     """The value of a default."""
     if factory := default.get("default_factory"):
         if named(factory) not in FACTORIES:
-            raise AnnotationError(f"the default_factory must be one of: {', '.join(FACTORIES)}")
+            words = gettext("the default_factory must be one of: %(names)s")
+            raise AnnotationError(words % {"names": ", ".join(FACTORIES)})
         return FACTORIES[named(factory)]
     return constant(default["default"])
 

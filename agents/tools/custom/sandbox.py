@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from agents.models import Tool
 from agents.models.secrets import UNREADABLE
@@ -104,10 +105,12 @@ def _monty() -> Any:
     try:
         return importlib.import_module("pydantic_monty")
     except Exception as error:
-        raise Unavailable(
+        words = gettext(
             "Custom tools are off: the sandbox they run in, pydantic-monty, cannot be loaded"
-            f" ({type(error).__name__}: {error}). Install it with: {HOW}"
-        ) from error
+            " (%(error)s). Install it with: %(command)s"
+        )
+        named = {"error": f"{type(error).__name__}: {error}", "command": HOW}
+        raise Unavailable(words % named) from error
 
 
 def available() -> tuple[bool, str]:
@@ -162,7 +165,10 @@ def is_full(person: int) -> bool:
 
 def full() -> str:
     """That it is so, in a sentence."""
-    return f"At most {_most()} tools of one person can run at the same time, and so many do."
+    words = gettext(
+        "At most %(most)s tools of one person can run at the same time, and so many do."
+    )
+    return words % {"most": _most()}
 
 
 def _most() -> int:
@@ -261,9 +267,11 @@ def _pool() -> Any:
                     session.feed_run("1 + 1")
                 atexit.register(stack.pop_all().close)
         except Exception as error:
-            raise Unavailable(
+            words = gettext(
                 "Custom tools are off: the sandbox they run in, pydantic-monty, does not start"
-                f" ({type(error).__name__}: {error}). Install it again with: {HOW}"
-            ) from error
+                " (%(error)s). Install it again with: %(command)s"
+            )
+            named = {"error": f"{type(error).__name__}: {error}", "command": HOW}
+            raise Unavailable(words % named) from error
         _pools[os.getpid()] = pool
         return pool

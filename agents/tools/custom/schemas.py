@@ -11,6 +11,7 @@ import copy
 import keyword
 from typing import Any, Optional, Union
 
+from django.utils.translation import gettext
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agents.text.json_blocks import schema_problem
@@ -32,7 +33,8 @@ def arguments_model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
     try:
         return create_model(name, __config__=CONFIG, **fields)
     except Exception as error:  # names and types that the tool's author chose
-        raise SourceError(f"The arguments of {name} cannot be checked: {error}.") from None
+        words = gettext("The arguments of %(name)s cannot be checked: %(error)s.")
+        raise SourceError(words % {"name": name, "error": error}) from None
 
 
 def written_out(schema: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +46,8 @@ def written_out(schema: dict[str, Any]) -> dict[str, Any]:
         nonlocal parts
         parts += 1
         if parts > LARGEST_SCHEMA or depth > DEEPEST_SCHEMA:
-            raise SourceError("The arguments have too many parts; use fewer or simpler types.")
+            words = gettext("The arguments have too many parts; use fewer or simpler types.")
+            raise SourceError(words)
         if isinstance(node, list):
             return [plain(each, depth + 1) for each in node]
         if not isinstance(node, dict):
@@ -70,18 +73,20 @@ def given_parameters(schema: Any, hidden: tuple[str, ...]) -> dict[str, Any]:
     if problem := schema_problem(schema):
         raise SchemaError(problem)
     if schema.get("type", "object") != "object":
-        raise SchemaError("The schema of a tool's arguments must be of the type object.")
+        raise SchemaError(gettext("The schema of a tool's arguments must be of the type object."))
     try:
         written = written_out(copy.deepcopy(schema))
     except KeyError as missing:
-        raise SchemaError(f"The schema refers to {missing}, which it does not define.") from None
+        words = gettext("The schema refers to %(name)s, which it does not define.")
+        raise SchemaError(words % {"name": missing}) from None
     except SourceError as error:
         raise SchemaError(str(error)) from None
     properties = written.get("properties", {})
     required = [name for name in written.get("required", []) if name not in hidden]
     kept = {name: each for name, each in properties.items() if name not in hidden}
     if lost := [name for name in required if name not in kept]:
-        raise SchemaError(f"The schema requires '{lost[0]}', which is not among its properties.")
+        words = gettext("The schema requires '%(name)s', which is not among its properties.")
+        raise SchemaError(words % {"name": lost[0]})
     return written | {"type": "object", "properties": kept, "required": required}
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Optional
 
+from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from agents.models.tool import LONGEST_SOURCE, Tool
+from agents.text.numbers import whole
 
 from ..tool import HEARTBEAT
 from .annotations import SourceError
@@ -55,24 +57,27 @@ def read_source(source: str, name: str = "", given: str = "") -> Definition:
     `given` is JSON: the schema of the arguments and the description that a script sent.
     """
     if len(source) > LONGEST_SOURCE:
-        raise SourceError(
-            f"The source has {len(source):,} characters; at most {LONGEST_SOURCE:,} are allowed."
-        )
+        words = gettext("The source has %(count)s characters; at most %(most)s are allowed.")
+        raise SourceError(words % {"count": whole(len(source)), "most": whole(LONGEST_SOURCE)})
     try:
         tree = ast.parse(source)
         compile(tree, "<tool>", "exec", dont_inherit=True)  # what the parser lets pass
         return _definition(tree, _function(tree, name), *json.loads(given or "[null, null]"))
     except SyntaxError as error:
-        at = f" in line {error.lineno}" if error.lineno else ""
-        raise SourceError(
-            f"The source is not Python: {error.msg}{at}.", error.lineno or 0
-        ) from None
+        if error.lineno:
+            words = gettext("The source is not Python: %(error)s in line %(line)s.")
+        else:
+            words = gettext("The source is not Python: %(error)s.")
+        named = {"error": error.msg, "line": error.lineno}
+        raise SourceError(words % named, error.lineno or 0) from None
     except (RecursionError, MemoryError):
-        raise SourceError("The source is nested too deeply to be read; split it up.") from None
+        words = gettext("The source is nested too deeply to be read; split it up.")
+        raise SourceError(words) from None
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
-        raise SourceError(f"The source is not Python: {error}.") from None
+        words = gettext("The source is not Python: %(error)s.") % {"error": error}
+        raise SourceError(words) from None
 
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
@@ -80,13 +85,19 @@ def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     public = [n for n in functions if n.name == name or not (name or n.name.startswith("_"))]
     if not public:
-        what = f"function '{name}'" if name else "public function"
-        raise SourceError(f"The source has no {what}; write one as 'def name(…):' at its top.")
+        if name:
+            words = gettext(
+                "The source has no function '%(name)s'; write one as 'def name(…):' at its top."
+            )
+        else:
+            words = gettext(
+                "The source has no public function; write one as 'def name(…):' at its top."
+            )
+        raise SourceError(words % {"name": name})
     function = public[-1]
     if isinstance(function, ast.AsyncFunctionDef):
-        raise SourceError(
-            f"{function.name} is async; write 'def', not 'async def'.", function.lineno
-        )
+        words = gettext("%(name)s is async; write 'def', not 'async def'.")
+        raise SourceError(words % {"name": function.name}, function.lineno)
     return function
 
 
@@ -97,9 +108,8 @@ def _definition(
     documented, described = read_docstring(ast.get_docstring(function, clean=False) or "")
     description = said or documented or (f"The {name} tool" if given else "")
     if not description:
-        raise SourceError(
-            f"{name} has no docstring that says what it does; the model needs one.", function.lineno
-        )
+        words = gettext("%(name)s has no docstring that says what it does; the model needs one.")
+        raise SourceError(words % {"name": name}, function.lineno)
     models, parameters = Models(tree), _parameters(function)
     hidden = tuple(argument.arg for argument, _ in parameters if argument.arg in HIDDEN)
     shown = [each for each in parameters if each[0].arg not in HIDDEN]
@@ -120,10 +130,12 @@ def _definition(
         "parameters": read.parameters or written_out(read.arguments.model_json_schema()),
     }
     if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
-        raise SourceError(
-            f"The schema of {name} would have {length:,} characters; at most {LONGEST_SCHEMA:,} are"
-            " allowed. Shorten the docstring, the defaults or the types."
+        words = gettext(
+            "The schema of %(name)s would have %(count)s characters; at most %(most)s are allowed."
+            " Shorten the docstring, the defaults or the types."
         )
+        counts = {"count": whole(length), "most": whole(LONGEST_SCHEMA)}
+        raise SourceError(words % {"name": name, **counts})
     return Definition(
         name, description, read.arguments, schema, hidden, classes, read.made, read.defaulted
     )
@@ -149,17 +161,21 @@ def _field(
     described: dict[str, str],
 ) -> tuple[Any, Any]:
     """An argument as the source alone has it."""
-    where = f"the argument '{argument.arg}' of {name}"
+    named = {"argument": argument.arg, "name": name}
     if argument.annotation is None:
-        raise SourceError(
-            f"The type of {where} is missing; write '{argument.arg}: str'.", argument.lineno
+        words = gettext(
+            "The type of the argument '%(argument)s' of %(name)s is missing; write"
+            " '%(argument)s: str'."
         )
+        raise SourceError(words % named, argument.lineno)
     if argument.arg not in described:
-        raise SourceError(
-            f"The docstring does not describe {where}; do so under 'Args:', as in"
-            f" '{argument.arg} ({ast.unparse(argument.annotation)}): what it is'.",
-            argument.lineno,
+        words = gettext(
+            "The docstring does not describe the argument '%(argument)s' of %(name)s; do so under"
+            " 'Args:', as in '%(argument)s (%(type)s): what it is'."
         )
+        named["type"] = ast.unparse(argument.annotation)
+        raise SourceError(words % named, argument.lineno)
+    where = gettext("the argument '%(argument)s' of %(name)s") % named
     return models.field(where, argument.annotation, default, described[argument.arg])
 
 
@@ -171,9 +187,10 @@ def _given(name: str, models: Models, parameters: list[Parameter], given: dict[s
     fields: dict[str, Any] = {}
     for argument, default in parameters:
         if argument.arg not in properties and default is None:
-            raise SchemaError(
-                f"The schema does not have the argument '{argument.arg}', which {name} needs."
+            words = gettext(
+                "The schema does not have the argument '%(argument)s', which %(name)s needs."
             )
+            raise SchemaError(words % {"argument": argument.arg, "name": name})
         if argument.arg in properties:
             about = properties[argument.arg]
             kind = models.of(argument.annotation) or types.of(about, argument.arg)
@@ -182,9 +199,8 @@ def _given(name: str, models: Models, parameters: list[Parameter], given: dict[s
                 (kind, ...) if argument.arg in required else (Optional[kind], start)  # noqa: UP045
             )
     if unknown := [each for each in properties if each not in fields]:
-        raise SchemaError(
-            f"The schema has the argument '{unknown[0]}', which {name} does not take."
-        )
+        words = gettext("The schema has the argument '%(argument)s', which %(name)s does not take.")
+        raise SchemaError(words % {"argument": unknown[0], "name": name})
     defaulted = frozenset(argument.arg for argument, default in parameters if default is not None)
     return Read(arguments_model(name, fields), schema, tuple(types.nodes), defaulted)
 
@@ -193,18 +209,16 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
     """Each parameter with its default, if it has one."""
     signature = function.args
     if signature.vararg or signature.kwarg or signature.posonlyargs:
-        raise SourceError(
-            f"{function.name} takes *, ** or / arguments; a model passes each by its name.",
-            function.lineno,
-        )
+        words = gettext("%(name)s takes *, ** or / arguments; a model passes each by its name.")
+        raise SourceError(words % {"name": function.name}, function.lineno)
     defaults = [None] * (len(signature.args) - len(signature.defaults)) + list(signature.defaults)
     parameters = [*zip(signature.args, defaults, strict=True)]
     parameters += zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
     for argument, _ in parameters:
         if argument.arg.startswith("_"):
-            raise SourceError(
-                f"The argument '{argument.arg}' of {function.name} starts with '_';"
-                " give it another name.",
-                argument.lineno,
+            words = gettext(
+                "The argument '%(argument)s' of %(name)s starts with '_'; give it another name."
             )
+            named = {"argument": argument.arg, "name": function.name}
+            raise SourceError(words % named, argument.lineno)
     return parameters

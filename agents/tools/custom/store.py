@@ -6,6 +6,7 @@ import keyword
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from agents import tools
 from agents.models import Tool
@@ -35,9 +36,12 @@ def read_off(tool: Tool, **_: Any) -> None:
 def name_problem(name: str) -> str:
     """Why a tool cannot have this name; "" where it can."""
     if len(name) > LONGEST_NAME:
-        return f"'{name}' has {len(name)} characters; at most {LONGEST_NAME} are allowed."
+        words = gettext("'%(name)s' has %(count)s characters; at most %(most)s are allowed.")
+        return words % {"name": name, "count": len(name), "most": LONGEST_NAME}
     if not name.isascii() or keyword.iskeyword(name):
-        return f"'{name}' is not a valid tool name: use letters a to z, digits and '_'."
+        words = gettext("'%(name)s' is not a valid tool name: use letters a to z, digits and '_'.")
+        return words % {"name": name}
     if name in tools.reserved():
-        return f"'{name}' is a built-in tool; give the function another name."
+        words = gettext("'%(name)s' is a built-in tool; give the function another name.")
+        return words % {"name": name}
     return ""
