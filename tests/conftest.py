@@ -6,7 +6,6 @@ import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from uuid import uuid4
 
 import httpx2
 import openai
@@ -17,13 +16,25 @@ from django.test import Client, override_settings
 from pytest_django import Settings
 
 from agents.accounts import owner
-from agents.llm import facts, model_lists
+from agents.llm import available, facts, health, model_lists
 from agents.memory.classes import BasicBlockMemory, ChatMemory
-from agents.models import Agent, Block, BlockEdit, Editor, Passage, Run, Step, Tool
+from agents.models import (
+    Agent,
+    Block,
+    BlockEdit,
+    Editor,
+    Passage,
+    Run,
+    Step,
+    Tool,
+    announcement,
+    quota,
+)
 from agents.runs import failures
 from agents.runs.loop import run_agent
 from agents.tools import Caller
 from tests.support import judges
+from tests.support.counters import count_anew
 from tests.support.endpoints import Bed
 from tests.support.endpoints.talk import Talk
 from tests.support.fake_openai import FakeOpenAI
@@ -124,6 +135,25 @@ def every_request_is_judged(
     assert not broken, broken[0]
 
 
+@pytest.fixture(autouse=True)
+def nothing_of_earlier_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test's rows are rolled back, and what the process remembers of quotas and announcements
+    with them. It is not read again in mid-test, where statements may be counted."""
+    quota.forget()
+    monkeypatch.setattr(quota, "READ_SECONDS", float("inf"))
+    monkeypatch.setattr(announcement, "_known", (float("inf"), []))
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until a test defines one, which then holds at once; many tests have no database to ask."""
+    monkeypatch.setattr(available, "KEPT_SECONDS", float("inf"))
+    available.forget()
+    available._kept[None] = available._Kept([], float("inf"))
+    # what a thread of its own would write is not in the test's transaction
+    monkeypatch.setattr(health, "note", lambda endpoint, error: None)
+
+
 @pytest.fixture
 def alice(db: None) -> User:
     return User.objects.create_user("alice")
@@ -139,10 +169,7 @@ def accounts(settings: Settings) -> None:
     """The server is one where people log in; nothing that they did is counted yet."""
     settings.ACCOUNTS = True
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    # attempts and requests are counted there; other processes of the tests use the same Redis
-    settings.CACHES = {
-        name: options | {"KEY_PREFIX": uuid4().hex} for name, options in settings.CACHES.items()
-    }
+    count_anew(settings)
 
 
 def browser(user: User) -> Client:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from agents.models import AuditEntry
 from tests.support.oidc import CLIENT, SECRET, Provider, provider
 from tests.support.settings import settings_of
 
@@ -97,6 +98,8 @@ def test_an_account_is_connected_by_whoever_is_logged_in(company: Provider, alic
     client.force_login(alice)
     assert go(client, "connect") == reverse("socialaccount_connections")
     assert alice.socialaccount_set.get().uid == "4711"  # type: ignore[attr-defined]
+    noted = AuditEntry.objects.get(action=AuditEntry.Action.ELSEWHERE_CHANGED)
+    assert (noted.user, noted.details) == (alice, {"connected": "company"})
     assert go(other := Client()) == "/"
     assert other.session["_auth_user_id"] == str(alice.pk)
 

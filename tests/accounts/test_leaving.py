@@ -126,7 +126,7 @@ def test_an_administrator_exports_hands_over_and_disables(
     assert name.endswith(".af")
     assert "Name: Bob" in json.dumps(file)
     said = desk.post(leave, {"to": bob.pk}, follow=True).content.decode()
-    assert "1 agents, 2 blocks and 0 tools now belong to bob" in said
+    assert "1 agent, 2 blocks and 0 tools now belong to bob" in said
     assert Agent.objects.visible_to(bob).get() == agent
     Token.make(alice, "script", ["read"])
     desk.post(leave, {"disable": "1"})

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.usefixtures("accounts")
 
 def code(secret: str) -> str:
     """What an authenticator app shows now."""
-    return str(format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time())))))
+    counters = list(yield_hotp_counters_from_time())  # those that are taken, in order
+    return str(format_hotp_value(hotp_value(secret, counters[len(counters) // 2])))
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def test_a_person_who_is_no_staff_gets_no_admin(client: Client, alice: User, set
     for page in (reverse("admin:index"), *map(listed, KINDS)):
         response = client.get(page, follow=True)
         assert response.status_code == 403
-        assert "Site administration" not in response.content.decode()
+        assert "Dashboard" not in response.content.decode()
 
 
 def test_a_stranger_is_sent_to_the_one_log_in(client: Client, db: None, settings: Any) -> None:

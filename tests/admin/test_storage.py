@@ -22,7 +22,7 @@ def test_an_operator_sees_how_much_is_stored_and_how_long_it_is_kept(
     page = re.sub(r"\s+", " ", desk.get("/admin/storage/").content.decode())
     assert re.search(r"Messages</th> <td> 3 </td> <td>[\d.]+.[KM]B</td>", page)
     assert re.search(
-        r"Events</th> <td> \d+ </td>.{,80}<td>\d{4}-\d\d-\d\d [\d:]+</td> <td> 7 days", page
+        r"Events</th> <td> \d+ </td>.{,80}<td>\d+ \w{3} \d{4}, [\d:]+</td> <td> 7 days", page
     )
     assert re.search(r"Messages</th>.{,120}for ever", page)
 

@@ -22,7 +22,7 @@ def conversation(api: Api, agent_id: str) -> str:
 
 
 def test_a_conversation_is_made_changed_listed_and_deleted(api: Api, agent_id: str) -> None:
-    new = {"summary": "About pie", "model": "demo/memory", "context_window_limit": 9000}
+    new = {"summary": "About pie", "model": "openai/fake-model", "context_window_limit": 9000}
     made = api.post(f"/conversations/?agent_id={agent_id}", new)
     assert made["id"].startswith("conv-")
     assert {name: made[name] for name in new} == new

@@ -46,8 +46,10 @@ def test_a_broken_stream_goes_on_where_it_broke(api: Api, path: str, model: Fake
 def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> None:
     """A follower that looks in between: text is there, then more, then the message is whole."""
     from agents.llm import Answer, Delta, default_endpoint
+    from agents.llm.spending import Spending
     from agents.memory.context import compile_context
-    from agents.runs.loop import begin_step, complete, record_deltas
+    from agents.runs.loop import begin_step, complete
+    from agents.runs.streaming import Draft
     from agents.runs.work import Work
 
     run = Run(**of(agent), key="k", text="Hi", status=Run.Status.RUNNING, attempt=1)
@@ -56,15 +58,19 @@ def test_pieces_of_a_draft_are_given_once_and_add_up(agent: Agent, api: Api) -> 
     run.step_list, run.compaction_list, run.message_list = [], [], []
     context = compile_context(agent.first_conversation)
     work = Work(run)
-    _, message = begin_step(work, default_endpoint(), "m", context, context.body("m"))
+    spending = Spending.of_run(run, default_endpoint(), "m")
+    _, message = begin_step(work, spending, context, context.body("m"))
     follower = run_stream.Follower(run, MessageOptions(), tokens=True)
-    record_deltas(run, message, [Delta("content", "Hel")], first=True)
+    draft = Draft(run, message)
+    draft.add([Delta("content", "He"), Delta("content", "l")])
+    draft.store()
     first = follower.more()
-    record_deltas(run, message, [Delta("content", "lo, B")], first=False)
+    draft.add([Delta("content", "lo, B")])
+    draft.store()
     second = follower.more()
     later = run_stream.Follower(run, MessageOptions(), tokens=True, after=second[-1]["seq_id"])
     answer = Answer("Hello, Bob", "")
-    complete(work, run.step_list[0], message, answer)
+    complete(work, run.step_list[0], message, answer, spending)
     rest = follower.more()
     assert [each["content"] for each in (*first, *second, *rest[:1])] == ["Hel", "lo, B", "ob"]
     assert {each["id"] for each in (*first, *second, *rest[:1])} == {first[0]["id"]}

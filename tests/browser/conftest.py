@@ -127,7 +127,7 @@ def chat(context: BrowserContext, server: MemoryWeb) -> Chat:
     def open_page(agent: str, route: Callable[[WebSocketRoute], None] | None = None) -> Page:
         page = context.new_page()
         if route:
-            page.route_web_socket(re.compile("/ws/$"), route)
+            page.route_web_socket(re.compile(r"/ws/\?"), route)
         with page.expect_websocket() if not route else nullcontext():
             page.goto(f"{server.url}/agents/{agent}/")
         caught_up(page, server, agent)
@@ -201,6 +201,11 @@ def follow(page: Page, link: Locator) -> None:
     """Click what leads to another page, and wait until the scripts of that page are there."""
     with page.expect_navigation():
         link.click()
+
+
+def begin_as(page: Page, template: str) -> None:
+    """From the welcome page to the form of a new agent."""
+    follow(page, page.get_by_role("main").get_by_role("link", name=template))
 
 
 def make_agent(page: Page, name: str) -> None:

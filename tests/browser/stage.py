@@ -33,6 +33,7 @@ class Stage:
     agent: str
     since: int = 0
     sent: int = 0
+    token: str = ""  # of scripts, where people log in
     on_leaving: list[Callable[[], Any]] = field(default_factory=list)
 
     @property
@@ -194,6 +195,15 @@ def leave_out_and_retry(stage: Stage) -> None:
     stage.rest()
 
 
+def leave_out_and_put_back(stage: Stage) -> None:
+    stage.model.script(text("Noted."))
+    stage.send("I like cherry pie.")
+    stage.rest()
+    message = stage.server.one("SELECT max(id) FROM agents_message")
+    for verb in ("leave-out", "put-back"):
+        stage.server.post(f"{stage.path}/said/{message}/{verb}/")
+
+
 def make_room(stage: Stage) -> None:
     stage.model.script(text("Hello."), text("They said **hello** & met."))
     stage.send("Hello again")
@@ -228,6 +238,8 @@ def script(stage: Stage, path: str, body: dict[str, Any], method: str = "POST") 
     """What a script asks of the agent, and is answered."""
     address = f"{stage.server.url}/v1{stage.path}/{path}"
     data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+    if stage.token:
+        headers["Authorization"] = f"Bearer {stage.token}"
     with urlopen(Request(address, data, headers, method=method)) as answer:
         return json.load(answer)
 
@@ -266,3 +278,25 @@ def reset(stage: Stage) -> None:
 def reset_and_go_on(stage: Stage) -> None:
     reset(stage)
     finish(stage)
+
+
+def first_run(stage: Stage) -> int:
+    asked = "SELECT min(id) FROM agents_run WHERE agent_id = ?"
+    return int(stage.server.one(asked, stage.agent.replace("-", "")))
+
+
+def say_again(stage: Stage) -> None:
+    """The first message is said in other words, and memory goes back."""
+    run = first_run(stage)
+    stage.model.script(text("Hello, Kim."))
+    path = f"{stage.path}/runs/{run}/again/"
+    answer = stage.server.post(path, text="I am Kim.", key="again", memory="back")
+    assert answer.status == 204
+    stage.rest()
+
+
+def go_back_to_a_version(stage: Stage) -> None:
+    """What was said before comes back, with its memory."""
+    run = first_run(stage)
+    say_again(stage)
+    assert stage.server.post(f"{stage.path}/runs/{run}/show/").status == 204

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import block, button, follow, log, make_agent, say, status
+from tests.browser.conftest import begin_as, block, button, follow, log, make_agent, say, status
 from tests.support.server import MemoryWeb
 
 pytestmark = pytest.mark.browser
@@ -54,6 +54,7 @@ def answered(page: Page, words: str) -> None:
 
 
 def test_one_long_conversation_through_all_of_memory(page: Page) -> None:
+    begin_as(page, "Assistant")
     make_agent(page, "Tutor")
     answered(page, "My name is Sarah and I like cherry pie.")
     archive(page)
@@ -77,6 +78,8 @@ def undo(page: Page) -> None:
     answered(page, "I like apple cake.")
     expect(block(page)).to_contain_text("apple cake")
     button(block(page), "Undo").click()
+    button(block(page), "Show last change").click()
+    expect(block(page).locator("del")).to_be_visible()
     expect(block(page).locator("del")).to_contain_text("apple cake")
     history = tab(page, "History")
     expect(history).to_contain_text("undoes version")

@@ -151,7 +151,7 @@ def test_how_far_the_vectors_are_goes_on_by_itself(
         put_away(server, agent, "Bob owns a hound")
         page = context.new_page()
         open_at(page, server, agent, "panel=archival")
-        expect(archival(page)).to_contain_text("all 1 texts embedded with fake-embedding")
+        expect(archival(page)).to_contain_text("search: 1 text embedded with fake-embedding")
         search_box(page).fill("puppy")
         expect(page).to_have_url(re.compile("q=puppy"))
         expect(passages(page)).to_have_count(1)

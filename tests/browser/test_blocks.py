@@ -157,26 +157,31 @@ def test_a_line_that_repeats_is_marked_as_it_comes(
 
 
 def labels(page: Page) -> list[str]:
-    return [field.input_value() for field in page.get_by_role("textbox", name="Label").all()]
+    return [field.input_value() for field in page.locator("[name$='-label']").all()]
 
 
-def test_another_memory_class_changes_the_first_blocks_but_not_what_was_typed(
+def test_another_template_changes_the_first_blocks_but_not_what_was_typed(
     context: BrowserContext, server: MemoryWeb
 ) -> None:
     page = page_of(context, server, "/agents/new/")
-    choice = page.get_by_role("combobox", name="Memory class")
     assert labels(page) == ["persona", "human"]
-    human = page.get_by_role("group", name="Block 2").get_by_role("textbox", name="Value")
+    second = page.get_by_role("group", name="Block 2")
+    human = second.get_by_role("textbox", name="Value")
+    expect(human).to_be_hidden()
+    page.get_by_text("Advanced").click()
+    page.get_by_role("group", name="Block 1").locator("summary").click()
+    second.locator("summary").click()  # which closes the first
+    expect(page.get_by_role("textbox", name="Value")).to_have_count(1)
     human.fill("Name: Bob")
     page.get_by_role("textbox", name="Name", exact=True).fill("Worker")
-    choice.select_option("TaskMemory")
+    page.get_by_role("radio", name="Task clearer").check()
     expect(page.get_by_role("group", name="Block 3")).to_be_visible()
     assert labels(page) == ["persona", "human", "tasks"]
     expect(human).to_have_value("Name: Bob")
-    choice.select_option("BasicBlockMemory")
+    page.get_by_role("radio", name="Own blocks").check()
     expect(page.get_by_role("group", name="Block 3")).to_have_count(0)
     assert labels(page) == ["human"]  # typed in, so it stays
-    choice.select_option("TaskMemory")
+    page.get_by_role("radio", name="Task clearer").check()
     expect(page.get_by_role("group", name="Block 3")).to_be_visible()
     assert labels(page) == ["persona", "human", "tasks"]
     expect(human).to_have_value("Name: Bob")

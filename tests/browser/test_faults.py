@@ -20,7 +20,7 @@ RESTART = 60_000  # milliseconds
 
 @pytest.fixture
 def expected_complaints() -> list[str]:
-    return ["WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED", "htmx:ws:error"]
+    return ["WebSocket connection to .* failed", "ERR_CONNECTION_(REFUSED|RESET)", "htmx:ws:error"]
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def test_an_answer_cut_off_by_a_kill_goes_on_in_the_open_page(
         say(page, "Tell me a story")
         gate.release(2)
         expect(log(page).get_by_text("Once upon")).to_be_visible()
+        eventually(lambda: server.one("SELECT count(*) FROM agents_event WHERE kind = 'text'"))
         server.kill()
         expect(page.get_by_text(RECONNECTING)).to_be_visible()
         server.start()

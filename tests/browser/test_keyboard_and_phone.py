@@ -51,7 +51,7 @@ def test_on_a_narrow_page_the_memory_is_a_drawer_that_counts_what_was_not_seen(
     expect(opener).to_be_visible()
     expect(memory(page)).to_be_hidden()
     change_by_the_agent(server, model, agent)
-    expect(opener).to_have_accessible_name("Memory 1 unseen")
+    expect(opener).to_have_accessible_name("Memory · 1 change")
     opener.click()
     expect(memory(page)).to_be_visible()
     expect(block(page)).to_contain_text("Sarah")

@@ -16,7 +16,6 @@ from tests.browser.conftest import (
     button,
     change_by_the_agent,
     log,
-    make_agent,
     memory,
     say,
     status,
@@ -52,9 +51,12 @@ def test_from_nothing_to_a_changed_memory(context: BrowserContext, fresh: tuple[
     here, there = fresh
     page = context.new_page()
     page.goto(here)
-    make_agent(page, "Tutor")
+    first = page.get_by_label("Say something to your first agent")
+    expect(first).to_be_focused()
+    first.fill("My name is Sarah and I like cherry pie.")
+    first.press("Enter")
+    expect(page.get_by_role("heading", name="Juno", level=1)).to_be_visible()
     expect(page.get_by_role("note")).to_contain_text("OPENAI_API_KEY")
-    say(page, "My name is Sarah and I like cherry pie.")
     expect(block(page)).to_contain_text("Sarah")
     expect(block(page)).to_contain_text("cherry pie")
     changes = log(page).get_by_role("group", name="Change of block human")

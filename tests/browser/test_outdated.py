@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.sqlite_only]
 
 @pytest.fixture
 def expected_complaints() -> list[str]:
-    return ["WebSocket", "htmx:ws:error", "ERR_CONNECTION_REFUSED"]
+    return ["WebSocket", "htmx:ws:error", "ERR_CONNECTION_(REFUSED|RESET)"]
 
 
 def forget_the_log(server: MemoryWeb, agent: str) -> None:

@@ -21,7 +21,7 @@ APPEND = ("core_memory_append", {"label": "human", "content": "Likes cherry pie"
 def test_tabs_by_the_keyboard(chat: Chat, agent: str) -> None:
     page = chat(agent)
     expect(page.get_by_role("tab").first).to_have_accessible_name("Core memory")
-    assert page.get_by_role("tab").all_inner_texts()[-2:] == ["History", "Tools"]
+    assert page.get_by_role("tab").all_inner_texts()[-2:] == ["Over time", "Tools"]
     expect(memory(page)).to_be_visible()
     tab(page, "Core memory").focus()
     page.keyboard.press("End")
@@ -30,6 +30,8 @@ def test_tabs_by_the_keyboard(chat: Chat, agent: str) -> None:
     expect(panel(page, "Tools")).to_contain_text("core_memory_append")
     expect(memory(page)).to_be_hidden()
     assert queries(page) == "?panel=tools"
+    page.keyboard.press("ArrowLeft")
+    expect(panel(page, "Over time")).to_contain_text("No block has changed yet")
     page.keyboard.press("ArrowLeft")
     expect(panel(page)).to_contain_text("as it was created")
     page.keyboard.press("Home")
@@ -279,7 +281,7 @@ def test_the_tabs_in_the_drawer_of_a_phone(
     seen = seq_of(page)
     server.edit_block(agent, "Name: Charles")
     eventually(lambda: seq_of(page) > seen)
-    expect(page.locator("#unseen")).to_have_text("1")
+    expect(page.locator("#unseen")).to_have_text("· 1 change")
     page.locator(".drawer-button").click()
     expect(entry(page, 2)).to_contain_text("Charles")
 

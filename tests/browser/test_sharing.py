@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import block, button, composer, log, make_agent, say
+from tests.browser.conftest import begin_as, block, button, composer, log, make_agent, say
 from tests.support.server import MemoryWeb
 from tests.support.visitor import PASSWORD
 
@@ -28,7 +28,7 @@ def join(page: Page, server: MemoryWeb, name: str) -> Page:
     for number in (1, 2):
         page.locator(f"#id_password{number}").fill(PASSWORD)
     button(page, "Sign up").click()
-    page.wait_for_url("**/agents/new/")
+    expect(page.get_by_label("Say something to your first agent")).to_be_focused()
     return page
 
 
@@ -46,6 +46,7 @@ def test_two_people_see_each_other_and_only_what_they_may_do_is_offered(
 ) -> None:
     anas = join(context.new_page(), server, "ana")
     bens = join(browser.new_context().new_page(), server, "ben")
+    begin_as(anas, "Tutor")
     make_agent(anas, "Tutor")
     address = anas.url
     share(anas, address, "ben", "may look")

@@ -146,7 +146,7 @@ def test_the_highest_of_several_roles_counts(agent: Agent, bob: User) -> None:
 
 
 def test_every_command_and_scope_is_in_the_table() -> None:
-    assert set(COMMANDS) == {"follow", "ack", "send", "stop"}
+    assert set(COMMANDS) == {"follow", "ack", "draft", "send", "stop"}
     assert role_for_operation("DELETE", "v1/agents/<agent_id>", "write") == Role.OWNER
     assert role_for_operation("GET", "v1/agents/<str:agent_id>/", "read") == Role.VIEWER
     assert list(SCOPES) == ["read", "chat", "write", "tools"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from agents.live import consumer, publisher
+from agents.live import agent_list, publisher
 from agents.models import Agent, Run
 from tests.support.followed_page import PATIENCE, Open, Page
 from tests.support.server import eventually
@@ -21,15 +22,20 @@ async def open_page(alice: User) -> AsyncIterator[Open]:
     async with AsyncExitStack() as pages:
 
         @asynccontextmanager
-        async def opened(user: User) -> AsyncIterator[Page]:
-            page = Page(user)
+        async def opened(user: User, language: str) -> AsyncIterator[Page]:
+            page = Page(user, language)
             connected, _ = await page.socket.connect(timeout=PATIENCE)
             assert connected
             yield page
-            await page.socket.disconnect(timeout=PATIENCE)
+            # A page that heard nothing in time is cancelled. Were that raised here, pytest would
+            # take it for its own end, and skip whatever else tears the test down.
+            with suppress(asyncio.CancelledError):
+                await page.socket.disconnect(timeout=PATIENCE)
 
-        async def open_one(agent: Agent | None = None, after: int = 0, user: User = alice) -> Page:
-            page = await pages.enter_async_context(opened(user))
+        async def open_one(
+            agent: Agent | None = None, after: int = 0, user: User = alice, language: str = "en"
+        ) -> Page:
+            page = await pages.enter_async_context(opened(user, language))
             if agent:
                 await page.follow(agent, after)
             return page
@@ -55,4 +61,4 @@ def runs_end(transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def list_comes_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumer, "LIST_SECONDS", 0.05)
+    monkeypatch.setattr(agent_list, "LIST_SECONDS", 0.05)

@@ -12,8 +12,9 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.core.cache import caches
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
@@ -21,6 +22,7 @@ from pytest_django import Settings
 from agents.asyncio_bridge import in_thread
 from agents.live import consumer, login, publisher
 from agents.models import Agent, Run
+from tests.support.counters import count_anew
 from tests.support.sockets import heard, socket
 from tests.support.visitor import PASSWORD
 
@@ -32,8 +34,7 @@ NEVER = 3600.0
 def accounts(settings: Settings) -> Iterator[None]:
     settings.ACCOUNTS = True
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    caches["default"].clear()
-    caches["requests"].clear()
+    count_anew(settings)
     yield
     publisher._loop = None  # the test's loop has ended
 
@@ -160,6 +161,31 @@ async def test_without_accounts_no_socket_ends_for_want_of_a_log_in(
         assert await page.receive_nothing(0.2)
 
 
+async def test_all_sockets_are_looked_at_by_the_same_two_statements(
+    browser: Client,
+    alice: User,
+    bob: User,
+    agent: Agent,
+    published_only: None,
+) -> None:
+    async with socket(client=browser) as one, socket(alice) as two, socket(bob) as three:
+        for page in (one, two, three):
+            await page.connect()
+            await page.send_to(text_data='{"command": "dance"}')
+            await heard(page, "refused")
+        watched = list(login._watched)
+        assert len(watched) == 3
+
+        def look() -> None:
+            with CaptureQueriesContext(connection) as statements:
+                assert login.ended_of(watched) == []
+            assert len(statements) == 2
+            disable(browser, alice)
+            assert {each.user for each in login.ended_of(watched)} == {alice}
+
+        await in_thread(look)
+
+
 async def test_a_database_that_is_away_ends_no_log_in(
     browser: Client, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -167,7 +193,7 @@ async def test_a_database_that_is_away_ends_no_log_in(
     async with socket(client=browser) as page:
         await page.connect()
         with monkeypatch.context() as broken:
-            broken.setattr(login.Login, "check", lambda self: 1 / 0)
+            broken.setattr(login, "ended_of", lambda logins: 1 / 0)
             while "could not be checked" not in caplog.text:
                 assert await page.receive_nothing(0.05)
         await in_thread(disable, browser, alice)

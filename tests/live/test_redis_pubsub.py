@@ -72,15 +72,16 @@ def test_messages_arrive_in_order_where_somebody_listens(process: Start) -> None
 
 def test_who_publishes_knows_whether_anybody_listens(process: Start) -> None:
     one, other = process(), process()
-    assert not other.pubsub.has_listeners("agent.a")
+    assert not other.pubsub.heard(["agent.a"])
     one.listen("agent.a")
     other.pubsub.publish([("agent.a", [])])
-    eventually(lambda: other.pubsub.has_listeners("agent.a"))
+    eventually(lambda: other.pubsub.heard(["agent.a"]))
+    assert process().pubsub.heard(["agent.a", "agent.b"]) == {"agent.a"}  # before its first message
     one.pubsub.unsubscribe("agent.a")
 
     def gone() -> bool:
         other.pubsub.publish([("agent.a", [])])
-        return not other.pubsub.has_listeners("agent.a")
+        return not other.pubsub.heard(["agent.a"])
 
     eventually(gone)
 
@@ -119,4 +120,4 @@ def test_a_redis_that_is_not_there_holds_nobody_up(process: Start) -> None:
     alone.pubsub.subscribe("agent.a")
     alone.pubsub.publish([("agent.a", [EVENT])])
     eventually(lambda: alone.pubsub.missed == {"agent.a"})
-    assert not alone.pubsub.has_listeners("agent.a")
+    assert not alone.pubsub.heard(["agent.a"])

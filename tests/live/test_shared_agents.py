@@ -36,11 +36,11 @@ async def test_each_message_says_who_to_the_page_and_to_the_model(
         await page.follow(agent)
     await bobs_page.send(agent, "It is me")
     await alices.hear_until(lambda frame: "Hello Bob." in frame.get("content", ""))
-    assert '<span class="who">bob' in alices.html
+    assert '-who">bob' in alices.html
     await alices.hear_until(lambda frame: frame.get("kind") == "run_changed")
     await alices.send(agent, "And me")
     await bobs_page.hear_until(lambda frame: "Hello Alice." in frame.get("content", ""))
-    assert '<span class="who">alice' in bobs_page.html
+    assert '-who">alice' in bobs_page.html
     said = model.requests[-1]["messages"]
     assert [each["content"] for each in said if each["role"] == "user"] == [
         "bob: It is me",

@@ -10,10 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from agents.asyncio_bridge import in_thread
-from agents.live import consumer, frames, publisher
-from agents.live.consumer import MOST_BYTES, MOST_EVENTS
+from agents.live import frames, in_flight, publisher
+from agents.live.in_flight import MOST_BYTES, MOST_EVENTS
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Block, Editor, Event
+from agents.runs import streaming
 from tests.support.fake_openai import FakeOpenAI, gated, text
 from tests.support.followed_page import PATIENCE, Open, edit, fill, last_seq, streamed
 from tests.support.server import eventually
@@ -110,7 +111,7 @@ async def test_a_page_that_comes_back_in_mid_answer_goes_on_without_gap_or_doubl
     first = await open_page(agent, after=1)
     await first.send(agent, "Count")
     gate.release(2)
-    await first.hear_until(lambda frame: "two" in frame.get("content", ""))
+    await first.hear_until(lambda _: "two" in first.draft)
     await first.socket.disconnect()
 
     gate.release(2)
@@ -120,8 +121,9 @@ async def test_a_page_that_comes_back_in_mid_answer_goes_on_without_gap_or_doubl
     seqs = first.seqs + second.seqs
     assert seqs == list(range(2, seqs[-1] + 1))
     gate.open()
-    await second.hear_until(lambda frame: "answered" in frame.get("content", ""))
-    await second.hear_until(lambda frame: "Ready" in frame.get("content", ""))
+    ended = await second.hear_until(lambda frame: frame.get("kind") == "run_changed")
+    assert "answered" in ended["content"]
+    assert "Ready" in ended["content"]
     assert second.seqs == sorted(set(second.seqs))
     assert second.seqs[-1] == await in_thread(last_seq, agent)
 
@@ -136,9 +138,59 @@ async def test_events_drawn_late_do_not_say_twice_what_was_streamed(
     await in_thread(eventually, lambda: "three" in streamed(agent))
     page = await open_page(agent, after=1)
     await page.up_to(await in_thread(last_seq, agent))
-    assert len(re.findall(r"\bone\b", page.html)) == 1
+    assert page.draft == await in_thread(streamed, agent)
     assert len(re.findall(r'id="step-\d+"', page.html)) == 1
     gate.open()
+
+
+async def test_a_page_gets_text_before_the_log_has_it(
+    agent: Agent, model: FakeOpenAI, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "STORE_SECONDS", 1000.0)
+    gate = gated(text("one two three four five", chunk=4))
+    model.script(gate)
+    page = await open_page(agent, after=1)
+    await page.send(agent, "Count")
+    gate.release(4)
+    await page.hear_until(lambda _: "three" in page.draft)
+    assert await in_thread(streamed, agent) == ""
+    gate.open()
+    await page.hear_until(lambda frame: "answered" in frame.get("content", ""))
+
+
+async def test_a_page_gets_each_block_as_html_when_it_is_finished(
+    agent: Agent, model: FakeOpenAI, open_page: Open
+) -> None:
+    gate = gated(text("One *two*.\n\n- three\n- four\n\nfive", chunk=4))
+    model.script(gate)
+    page = await open_page(agent, after=1)
+    await page.send(agent, "Count")
+    gate.release(7)
+    frame = await page.hear_until(lambda frame: "block" in frame)
+    one = {"start": 0, "end": 12, "html": '<p dir="auto">One <em>two</em>.</p>\n'}
+    assert frame["block"].items() >= one.items()
+    assert "seq" not in frame
+    late = await open_page(agent, after=1)
+    await late.hear_until(lambda frame: "piece" in frame)
+    await late.say(command="draft", agent=str(agent.pk), message=frame["block"]["message"])
+    assert (await late.hear_until(lambda frame: "block" in frame))["block"] == frame["block"]
+    gate.open()
+    await page.hear_until(lambda frame: "answered" in frame.get("content", ""))
+
+
+async def test_text_that_is_lost_on_the_way_comes_with_what_the_log_gets(
+    agent: Agent, model: FakeOpenAI, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publisher, "publish_text", lambda *said: None)
+    gate = gated(text("one two three four five", chunk=4))
+    model.script(gate)
+    page = await open_page(agent, after=1)
+    await page.send(agent, "Count")
+    gate.release(4)
+    await page.hear_until(lambda _: "three" in page.draft)
+    assert "one two three four".startswith(page.draft)
+    gate.open()
+    await page.hear_until(lambda frame: "answered" in frame.get("content", ""))
 
 
 async def test_a_page_of_a_deleted_agent_is_told_once(agent: Agent, open_page: Open) -> None:
@@ -168,11 +220,11 @@ async def test_a_page_that_does_not_acknowledge_gets_no_more_than_so_many_events
 async def test_a_page_that_does_not_acknowledge_gets_no_more_than_so_many_bytes(
     agent: Agent, open_page: Open
 ) -> None:
-    last = await in_thread(fill, agent, 15, 100_000)
+    last = await in_thread(fill, agent, 15, 110_000)
     page = await open_page(agent, after=1)
     await page.up_to(10)  # nine pieces
     assert await page.is_silent()
-    assert len(page.html) <= MOST_BYTES
+    assert len(page.draft) <= MOST_BYTES
     while page.seqs[-1] < last:
         await page.say(command="ack", seq=page.seqs[-1])
         await page.up_to(page.seqs[-1] + 1)
@@ -182,7 +234,7 @@ async def test_a_page_that_does_not_acknowledge_gets_no_more_than_so_many_bytes(
 async def test_a_page_that_never_acknowledges_is_let_go(
     agent: Agent, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumer, "ACK_SECONDS", 0.1)
+    monkeypatch.setattr(in_flight, "ACK_SECONDS", 0.1)
     await in_thread(fill, agent, MOST_EVENTS + 1)
     page = await open_page(agent)
     await page.up_to(MOST_EVENTS)

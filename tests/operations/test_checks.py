@@ -160,3 +160,13 @@ def test_static_files_of_this_version_must_be_gathered(settings: Settings, tmp_p
     assert machine.static_files().state == "failed"
     (tmp_path / MARK).write_text(digest_of_sources())
     assert machine.static_files() == ok("static files", f"gathered in {tmp_path}")
+
+
+def test_where_tables_are_missing_nothing_is_asked_of_them() -> None:
+    def is_prepared() -> Found:
+        return failed("migrations", "migrations are missing")
+
+    found = {each.name: each for each in checks.carried_out((is_prepared, *checks.OF_TABLES))}
+    assert {each.words for name, each in found.items() if name != "migrations"} == {
+        "not looked at, as migrations are missing"
+    }

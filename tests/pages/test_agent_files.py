@@ -16,10 +16,10 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from agents.agent_file import read
-from agents.models import Agent
+from agents.models import Agent, AuditEntry
 from agents.models.secrets import decrypted
 from tests.conftest import Ask
-from tests.support.addresses import everything
+from tests.support.addresses import everything_but_audit
 from tests.support.agent_file_samples import FILES
 
 # -- the pages ---------------------------------------------------------------------------------
@@ -102,14 +102,15 @@ def test_before_any_import_there_is_nothing_to_tell(web: Client) -> None:
     assert web.get(reverse("agent_imported"))["Location"] == reverse("agent_import")
 
 
-def test_an_agent_is_downloaded_and_that_writes_nothing(
+def test_an_agent_is_downloaded_and_only_the_audit_notes_it(
     web: Client, agent: Agent, ask: Ask
 ) -> None:
     ask("Hello")
-    before = everything()
+    before = everything_but_audit()
     response = web.get(reverse("agent_export", args=[agent.pk]))
     raw = b"".join(response)
-    assert everything() == before
+    assert everything_but_audit() == before
+    assert AuditEntry.objects.filter(action="exported").count() == 1
     assert response["Content-Disposition"] == 'attachment; filename="tutor.af"'
     assert response["Content-Length"] == str(len(raw))
     assert read(raw)["agents"][0]["name"] == "Tutor"

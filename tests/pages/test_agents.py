@@ -1,4 +1,4 @@
-"""An agent's forms: the memory class of a new one, the settings of any."""
+"""An agent's forms: the template of a new one, the settings of any."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from agents.memory import classes
 from agents.memory.classes import ChatMemory, Memory
 from agents.models import Agent, Block, Tool
 from tests.support.pages import at, shown
 
-# -- a new agent's memory class --------------------------------------------------------------------
+# -- a new agent's template ------------------------------------------------------------------------
 
 
 class DiaryMemory(ChatMemory):
@@ -49,7 +50,7 @@ def diary(monkeypatch: pytest.MonkeyPatch) -> type[Memory]:
 
 
 def first(client: Client, name: str) -> str:
-    response = client.get(at("agent_new_first_blocks"), {"memory_class": name})
+    response = client.get(at("agent_new_first_blocks"), {"template": name})
     assert response.status_code == 200
     return response.content.decode()
 
@@ -58,15 +59,15 @@ def labels(page: str) -> list[str]:
     return re.findall(r'name="blocks-\d+-label" value="(\w+)"', page)
 
 
-def test_each_memory_class_has_its_first_blocks(web: Client, diary: type[Memory]) -> None:
-    assert labels(first(web, "ChatMemory")) == ["persona", "human"]
-    assert labels(first(web, "BasicBlockMemory")) == []
-    tasks = first(web, "TaskMemory")
+def test_each_template_has_its_first_blocks(web: Client, diary: type[Memory]) -> None:
+    assert labels(first(web, "assistant")) == ["persona", "human"]
+    assert labels(first(web, "own")) == []
+    tasks = first(web, "tasks")
     assert labels(tasks) == ["persona", "human", "tasks"]
     assert '<option value="list" selected>' in tasks
     assert labels(first(web, "DiaryMemory")) == ["persona", "human", "diary"]
     for name in ("", "Nope", "os.system"):
-        asked = {"memory_class": name}
+        asked = {"template": name}
         assert web.get(at("agent_new_first_blocks"), asked).status_code == 404
 
 
@@ -87,7 +88,7 @@ def fields_of(page: str) -> dict[str, str]:
 
 
 def make(client: Client, chosen: str, page: str, **more: str) -> Any:
-    form = fields_of(page) | {"name": "New", "memory_class": chosen, "system_prompt": "x"}
+    form = fields_of(page) | {"name": "New", "template": chosen, "system_prompt": "x"}
     count = {"blocks-TOTAL_FORMS": str(len(labels(page))), "blocks-INITIAL_FORMS": "0"}
     return client.post(at("agent_new"), form | count | more)
 
@@ -107,7 +108,7 @@ def test_an_agent_of_a_class_of_ones_own_has_its_blocks_and_tools(
 
 
 def test_a_task_agent_made_by_the_form_can_work_off_its_tasks(web: Client) -> None:
-    make(web, "TaskMemory", first(web, "TaskMemory"))
+    make(web, "tasks", first(web, "tasks"))
     agent = Agent.objects.get()
     assert agent.tools[-2:] == ["task_queue_push", "task_queue_pop"]
     tasks = agent.block("tasks")
@@ -116,14 +117,14 @@ def test_a_task_agent_made_by_the_form_can_work_off_its_tasks(web: Client) -> No
 
 
 def test_an_agent_without_blocks_may_be_made(web: Client) -> None:
-    assert make(web, "BasicBlockMemory", "").status_code == 302
+    assert make(web, "own", "").status_code == 302
     assert Agent.objects.get().core_memory() == []
 
 
 def test_what_was_refused_comes_back_as_it_was_typed(web: Client) -> None:
-    page = first(web, "TaskMemory")
+    page = first(web, "tasks")
     more = {"name": "", "blocks-1-value": "Name: Eve", "blocks-1-limit": "2000"}
-    response = make(web, "TaskMemory", page, **more)
+    response = make(web, "tasks", page, **more)
     assert response.status_code == 422
     again = response.content.decode()
     assert labels(again) == ["persona", "human", "tasks"]
@@ -134,8 +135,8 @@ def test_what_was_refused_comes_back_as_it_was_typed(web: Client) -> None:
 
 
 def test_a_value_that_is_not_of_its_kind_makes_no_agent(web: Client) -> None:
-    page = first(web, "TaskMemory")
-    response = make(web, "TaskMemory", page, **{"blocks-2-value": "1. Buy milk"})
+    page = first(web, "tasks")
+    response = make(web, "tasks", page, **{"blocks-2-value": "1. Buy milk"})
     assert "The value cannot stay: it would no longer be JSON" in shown(response, 422)
     assert not Agent.objects.exists()
 
@@ -294,3 +295,17 @@ def test_how_the_model_is_asked_is_set_in_the_page(web: Client, agent: Agent) ->
     assert agent.model_settings["temperature"] == 0.5
     configure(web, agent)
     assert agent.model_settings == {}
+
+
+def test_who_may_define_endpoints_is_led_there_from_the_demo_model(
+    client: Client, agent: Agent, settings: Any
+) -> None:
+    settings.ACCOUNTS = True
+    endpoint = reverse("admin:agents_modelendpoint_add")
+    page = reverse("agent", args=[agent.pk])
+    client.force_login(agent.owner)
+    seen = client.get(page).content.decode()
+    assert "An administrator can define" in seen
+    assert endpoint not in seen
+    User.objects.filter(pk=agent.owner_id).update(is_staff=True, is_superuser=True)
+    assert endpoint in client.get(page).content.decode()

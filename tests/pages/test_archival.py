@@ -117,7 +117,7 @@ def test_the_page_counts_passages_in_the_tabs_label(
     assert found
     assert "Archival 1 passage" in plain("<" + found[0])
     order = re.findall(r'data-tab="(\w+)"', html)
-    assert order == ["memory", "context", "archival", "history", "tools"]
+    assert order == ["memory", "context", "archival", "history", "growth", "tools"]
 
 
 # -- others ----------------------------------------------------------------------------------------

@@ -109,12 +109,12 @@ def test_how_far_the_vectors_are_is_shown_and_refreshed_until_all_are_made(
     semantic.forget()
     Passage.insert(agent, "Bob owns a hound", by=by)
     html = tab(web, agent)
-    assert "Semantic search: 0 of 1 texts embedded with fake-embedding" in plain(html)
+    assert "Semantic search: 0 of 1 text embedded with fake-embedding" in plain(html)
     assert '<progress id="embedded" value="0" max="1">' in html
     again = link = reverse("archival_embedding", args=[agent.pk])
     assert re.search(rf'hx-get="{link}"\s+hx-trigger="intersect once delay:2s"', html)
     Embedder().round()
     again = get(web, agent, "archival_embedding")
-    assert "Semantic search: all 1 texts embedded with fake-embedding" in plain(again)
+    assert "Semantic search: 1 text embedded with fake-embedding" in plain(again)
     assert "hx-get" not in again
     assert passages_in(get(web, agent, q="puppy")) != []

@@ -12,6 +12,7 @@ from agents.runs import loop
 from tests.conftest import Ask
 from tests.support.conversation import talk
 from tests.support.fake_openai import FakeOpenAI, text
+from tests.support.stored import acquired
 
 
 @pytest.fixture
@@ -65,8 +66,7 @@ def test_a_summary_can_be_edited_and_is_what_the_model_sees(
 
 
 def test_strangers_reach_no_compaction(web: Client, small: Agent, bob: User) -> None:
-    run = small.send("Next", "compaction")
-    run.acquire()
+    run = acquired(small.send("Next", "compaction"))
     made = Compaction.objects.create(
         conversation_id=small.pk,
         run=run,

@@ -16,7 +16,7 @@ from agents.llm import model_lists
 from agents.llm.prices import dollars
 from agents.memory.context import compile_context, sections
 from agents.models import Agent, Block, Event, RequestText, Run, Step
-from agents.pages import context_chart
+from agents.pages import context_chart, step_chart
 from agents.pages.context import bar_now, context_now
 from agents.pages.context_chart import ContextBar
 from agents.text.core_memory import JSON_TEMPLATE, TAGS_TEMPLATE
@@ -174,17 +174,17 @@ def test_where_only_the_endpoint_could_say_the_last_steps_model_counts(
     Step.objects.update(model="told-before", window=12_345)
     settings.MODEL = ""
     model_lists.forget()
-    context, model = context_now(agent.first_conversation)
+    context, model, _ = context_now(agent.first_conversation)
     assert (model, context.window) == ("told-before", 12_345)
     agent.model = "gpt-4o"
-    context, model = context_now(agent.first_conversation)
+    context, model, _ = context_now(agent.first_conversation)
     assert (model, context.window) == ("gpt-4o", 128_000)
 
 
 def test_tools_that_a_rule_holds_back_are_not_in_it(agent: Agent) -> None:
     first = {"tool_name": "core_memory_append", "type": "run_first"}
     agent.configure(tool_rules=[first])
-    context, _ = context_now(agent.first_conversation)
+    context, _, _ = context_now(agent.first_conversation)
     assert [tool["function"]["name"] for tool in json.loads(context.tools)] == [
         "core_memory_append"
     ]
@@ -212,7 +212,7 @@ def steps_made(agent: Agent, count: int, **fields: Any) -> list[Step]:
 
 def test_there_is_no_chart_before_the_first_step(agent: Agent, web: Client) -> None:
     assert "will be drawn here" in shown(web, agent)
-    assert context_chart.chart(agent.first_conversation) is None
+    assert step_chart.chart(agent.first_conversation) is None
 
 
 def test_each_bar_leads_to_its_step(agent: Agent, web: Client) -> None:
@@ -225,7 +225,7 @@ def test_each_bar_leads_to_its_step(agent: Agent, web: Client) -> None:
 
 def test_the_newest_two_hundred_steps_are_drawn(agent: Agent, web: Client) -> None:
     made = steps_made(agent, 230)
-    chart = context_chart.chart(agent.first_conversation)
+    chart = step_chart.chart(agent.first_conversation)
     assert chart
     assert [bar.step for bar in chart.bars] == [step.pk for step in made[30:]]
     assert (chart.bars[0].number, chart.bars[-1].number) == (31, 230)
@@ -233,16 +233,35 @@ def test_the_newest_two_hundred_steps_are_drawn(agent: Agent, web: Client) -> No
     assert "The newest 200 of 230 steps" in shown(web, agent)
 
 
-def test_the_window_is_drawn_as_it_was_at_each_step(agent: Agent) -> None:
-    made = steps_made(agent, 4)
-    Step.objects.filter(pk__in=[step.pk for step in made[2:]]).update(window=2000)
-    chart = context_chart.chart(agent.first_conversation)
+def test_the_chart_is_as_high_as_its_bars_with_the_windows_that_fit_in(agent: Agent) -> None:
+    made = steps_made(agent, 6, prompt_tokens=1000)
+    for steps, window in ((made[:2], 1000), (made[2:4], 500), (made[4:], 2000)):
+        Step.objects.filter(pk__in=[step.pk for step in steps]).update(window=window)
+    chart = step_chart.chart(agent.first_conversation)
     assert chart
-    assert [(level.tokens, level.window, level.full) for level in chart.levels] == [
-        (1000, 50, 42.5),
-        (2000, 100, 85),
+    assert {bar.prompt for bar in chart.bars} == {90.909}
+    assert [(level.tokens, round(level.window)) for level in chart.levels] == [
+        (1000, 91),
+        (500, 45),
     ]
     assert chart.levels[0].end == chart.levels[1].x
+
+
+def test_many_small_parts_are_one_part_of_the_bar(agent: Agent, web: Client) -> None:
+    for number in range(5):
+        block = Block.objects.create(owner=agent.owner, label=f"small {number}", value="x")
+        agent.attach(block)
+    agent.configure(system_prompt="Be kind. " * 2000)
+    found = bar(agent)
+    assert found.folded
+    small = [share for share in found.shares if share.is_small]
+    assert {f"small {number}" for number in range(5)} <= {share.label for share in small}
+    assert found.folded.tokens == sum(share.tokens for share in small)
+    drawn = [share for share in found.shares if not share.is_small]
+    assert found.folded.width + sum(share.width for share in drawn) == pytest.approx(100, abs=0.1)
+    html = shown(web, agent)
+    assert f"{len(small)} small parts" in html
+    assert "Block small 3" in html
 
 
 def test_a_step_without_usage_is_told_as_estimated(agent: Agent, web: Client) -> None:

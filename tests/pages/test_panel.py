@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from agents.live import fragments
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Block, Editor, Step
-from agents.pages import chat as chat_page
 from agents.pages import history
 from tests.support.ledger import edits_in, shown, step_of, written
 
@@ -118,7 +118,7 @@ def test_a_step_long_ago_is_on_the_page_with_all_that_followed(
 def test_where_too_much_followed_the_page_is_about_the_step(
     agent: Agent, long_ago: list[Step], web: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_page, "MOST_RUNS", 40)
+    monkeypatch.setattr(fragments, "MOST_RUNS", 40)
     html = chat(web, agent, step=long_ago[15].pk)
     assert runs_in(html) == [step.run_id for step in long_ago[5:25]]
     assert "35 newer messages of yours are not shown here" in html

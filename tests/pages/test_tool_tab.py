@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from agents.memory.classes import ChatMemory, TaskMemory
 from agents.models import Agent, Event, Tool
-from agents.pages.forms.tool import in_words
+from agents.pages.forms.rules import in_words
 from agents.pages.tools import COUNTED
 from agents.runs.loop import run_agent
 from agents.tools.attaching import attach, detach, set_rules

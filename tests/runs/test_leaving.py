@@ -11,6 +11,7 @@ from agents.models.lease import RunLost
 from agents.runs import engine
 from agents.runs.loop import run_agent
 from tests.support.fake_openai import FakeOpenAI, calls, stall, text
+from tests.support.stored import acquired
 
 pytestmark = pytest.mark.django_db
 APPEND = ("core_memory_append", {"label": "human", "content": "Likes pie"})
@@ -76,8 +77,7 @@ def test_a_run_that_another_worker_has_is_not_taken_from_it(
     model: FakeOpenAI, agent: Agent, handed: list[int]
 ) -> None:
     run = agent.send("Hello", "key")
-    mine = Run.objects.get(pk=run.pk)
-    mine.acquire()
+    mine = acquired(run)
     Run.objects.filter(pk=run.pk).update(attempt=7)
     with pytest.raises(RunLost):
         mine.hand_on()

@@ -273,7 +273,7 @@ def test_a_page_that_cannot_be_rendered_fails_no_run(
 
     monkeypatch.setattr(publisher, "_render", broken)
     monkeypatch.setattr(engine, "submit", lambda run: None)
-    monkeypatch.setitem(publisher._listeners, publisher.agent_topic(agent.pk), {print})
+    monkeypatch.setitem(publisher._listeners, publisher.agent_topic(agent.pk, "en"), {print})
     model.script(calls(APPEND), text("Noted."))
     assert ask().status == "done"
 

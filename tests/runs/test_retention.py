@@ -21,6 +21,7 @@ from agents.ledger.fork import fork
 from agents.memory import sent_requests
 from agents.models import (
     Agent,
+    AuditEntry,
     Editor,
     Event,
     Message,
@@ -78,7 +79,7 @@ def test_old_events_go_and_the_agent_knows_up_to_where(
 def test_pieces_of_a_draft_stay_until_its_message_is_complete(agent: Agent) -> None:
     draft = Message.objects.create(**of(agent), number=1, role="assistant", status="draft")
     for piece in ("Once", " upon", " a"):
-        data = {"message": draft.pk, "field": "content", "text": piece}
+        data = {"message": draft.pk, "field": "content", "start": 0, "text": piece}
         agent.record(Event(kind=Event.Kind.TEXT, draft=draft, data=data))
     age_all(Event, "created_at")
     retention.prune()
@@ -166,10 +167,15 @@ def test_ended_log_ins_and_old_entries_of_the_admin_go(alice: User) -> None:
     LogEntry.objects.create(
         user=alice, action_flag=ADDITION, object_repr="y", action_time=now - timedelta(days=366)
     )
+    for days in (364, 366):
+        entry = AuditEntry.record(AuditEntry.Action.LOGGED_IN, by=alice)
+        AuditEntry.objects.filter(pk=entry.pk).update(at=now - timedelta(days=days))
     retention.prune()
     for sessions in (Session, UserSession):
         assert [session.session_key for session in sessions.objects.all()] == ["key3"]
     assert [entry.object_repr for entry in LogEntry.objects.all()] == ["x"]
+    kept = AuditEntry.objects.filter(action=AuditEntry.Action.LOGGED_IN)
+    assert [(now - entry.at).days for entry in kept] == [364]
 
 
 @pytest.mark.hosted_only

@@ -44,7 +44,9 @@ def test_a_conversation_that_waits_keeps_no_other_waiting(
     assert waiting.status == "waiting"
     assert go_on(agent.send("Hi", "two")).status == "done"
     page = web.get(f"/agents/{agent.pk}/").content.decode()
-    assert "/approvals/" not in page
+    transcript = page.partition('id="log"')[2].partition('id="empty"')[0]
+    assert "Hello." in transcript
+    assert "/approvals/" not in transcript
     decide(web, Approval.objects.get(), "approved")
     assert go_on(waiting).status == "done"
     assert human() == "Name: Bob\nLikes pie"

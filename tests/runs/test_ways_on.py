@@ -9,10 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from agents.ledger.fork import fork
 from agents.memory import sent_requests
-from agents.models import Agent, Message, Run, Step
+from agents.models import Agent, Conversation, Message, Run, Step
 from agents.runs.loop import run_agent
-from agents.runs.ways_on import fault_of, retry
+from agents.runs.ways_on import fault_of, leave_out, put_back, retry
 from tests.conftest import Ask
 from tests.support.api_client import Api
 from tests.support.fake_openai import FakeOpenAI, calls, status, text
@@ -123,6 +124,70 @@ def test_requests_of_before_and_after_a_message_was_left_out_are_proven(
         sent = sent_requests.sent(step)
         assert sent
         assert (sent.proven, sent.body) == (True, raw)
+
+
+def test_what_was_left_out_is_put_back_with_its_step_and_all_requests_are_proven(
+    agent: Agent, model: FakeOpenAI, ask: Ask
+) -> None:
+    model.script(calls(APPEND), *map(text, ("Noted.", "Cake?", "No.", "Pie.", "You do.")))
+    ask("I like pie.")
+    (called,) = Message.objects.filter(role=Message.Role.ASSISTANT).exclude(tool_calls=[])
+    leave_out(called)
+    put_back(Message.objects.get(pk=called.pk))  # before anything was sent without it
+    leave_out(Message.objects.get(pk=called.pk))
+    ask("What do I like?")
+    ask("Sure?")
+    assert "tool" not in [m["role"] for m in model.requests[-1]["messages"]]
+    put_back(Message.objects.get(pk=called.pk))
+    ask("Do I?")
+    said = [m["role"] for m in model.requests[-1]["messages"][1:]]
+    assert said[:4] == ["user", "assistant", "tool", "assistant"]
+    leave_out(Message.objects.get(pk=called.pk))
+    ask("Well?")
+    steps = list(Step.objects.order_by("pk"))
+    for step, raw in zip(steps, model.raw_bodies, strict=True):
+        sent = sent_requests.sent(step)
+        assert sent
+        assert (sent.proven, sent.body) == (True, raw)
+    for step, was_sent in ((steps[2], False), (steps[3], True)):
+        copied = fork(step, "Fork", agent.owner).messages.get(role="tool")
+        assert (copied.left_out is None) is was_sent
+
+
+def test_what_left_the_context_since_is_not_put_back(
+    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
+) -> None:
+    model.script(text("Hello."))
+    ask("Hello")
+    said = Message.objects.get(role=Message.Role.ASSISTANT)
+    page = reverse("agent", args=[agent.pk])
+    assert "Put back" not in web.get(page).content.decode()
+    leave_out(said)
+    assert "Put back" in web.get(page).content.decode()
+    address = reverse("message_put_back", args=[agent.pk, said.pk])
+    Conversation.objects.filter(pk=agent.pk).update(context_from=said.number + 1)
+    refused = web.post(address)
+    assert refused.status_code == 409
+    assert "older messages have left the context since" in refused.content.decode()
+    Conversation.objects.filter(pk=agent.pk).update(context_from=0)
+    web.post(address)
+    assert "Put back" not in web.get(page).content.decode()
+    said.refresh_from_db()
+    assert said.left_out is None
+
+
+def test_an_old_message_that_failed_is_answered_again_and_not_retried(
+    agent: Agent, model: FakeOpenAI, ask: Ask, web: Client
+) -> None:
+    model.script(status(401, "No such key."), text("Yes?"))
+    failed = ask("First")
+    ask("Second")
+    refused = web.post(reverse("run_retry", args=[agent.pk, failed.pk]))
+    assert refused.status_code == 409
+    assert "something was said after it" in refused.content.decode()
+    web.post(reverse("run_again", args=[agent.pk, failed.pk]))
+    assert [run.text for run in agent.first_conversation.runs.order_by("pk")] == ["First"]
+    assert agent.first_conversation.put_away.count() == 1
 
 
 def test_the_page_offers_the_ways_on(refused: Run, web: Client, model: FakeOpenAI) -> None:

@@ -285,3 +285,14 @@ def goes_on(client: Letta) -> Any:
         "health": client.health().status,
         "models": [model.handle for model in items(client.models.list())],
     }
+
+
+def quota_used_up(client: Letta) -> Any:
+    """A message that is more than a quota allows is the error by which programs know to wait."""
+    made = client.agents.create(memory_blocks=[], model="openai/gpt-4o-mini")
+    kind: Any = letta_client.core.api_error.ApiError if OLD else letta_client.RateLimitError
+    try:
+        client.agents.messages.create(agent_id=made.id, messages=[user("Hello")])
+    except kind as error:
+        return {"status": error.status_code, "said": error.body["detail"]}
+    return {}

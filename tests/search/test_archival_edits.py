@@ -163,7 +163,7 @@ def test_without_news_only_what_is_around_the_list_is_told(
 ) -> None:
     news = since(web, tab(web, agent))
     assert targets(news) == []
-    assert "1 passage." in plain(news)
+    assert "1 passage ." in plain(news)  # each tag is a space
 
 
 def test_what_was_put_away_changed_recalled_and_deleted_is_told(

@@ -30,10 +30,10 @@ def test_what_was_interrupted_goes_on(
         Passage.insert(agent, f"note {n}", by=BY)
     asked = iter(range(100))
 
-    def failing(texts: list[str], seconds: float) -> Any:
+    def failing(texts: list[str], seconds: float, payer_id: int) -> Any:
         if next(asked) == 1:
             raise ModelError("It broke off.", retry=True)
-        return embed(texts, seconds)
+        return embed(texts, seconds, payer_id)
 
     monkeypatch.setattr(embedder, "embed", failing)
     with pytest.raises(ModelError):
@@ -71,10 +71,10 @@ def test_another_model_embeds_all_anew_while_search_goes_on(
 def test_a_text_that_changed_meanwhile_is_embedded_again(
     agent: Agent, notes: list[Passage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(texts: list[str], seconds: float) -> Any:
+    def slow(texts: list[str], seconds: float, payer_id: int) -> Any:
         Passage.objects.filter(pk=notes[0].pk).update(text="Bob sees his physician")
         monkeypatch.setattr(embedder, "embed", embed)
-        return embed(texts, seconds)
+        return embed(texts, seconds, payer_id)
 
     monkeypatch.setattr(embedder, "embed", slow)
     assert make_vectors() == 3

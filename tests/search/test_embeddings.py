@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from agents.llm import ModelError, endpoints
+from agents.llm import ModelError, default_endpoint
 from agents.llm.embeddings import RefusedTexts, embed, embedding_model
 from agents.memory.classes import ChatMemory
 from agents.models import Agent, Message, MessageVector, Passage, PassageVector, ToolCall
@@ -193,12 +193,12 @@ def test_a_query_is_embedded_once_and_ahead_of_its_transaction(
     make_vectors()
     before = len(embedding.embedded)
     arguments = json.dumps({"query": " puppy "})
-    hybrid.get_ready(ToolCall("1", "archival_memory_search", arguments))
+    hybrid.get_ready(ToolCall("1", "archival_memory_search", arguments), agent.owner_id)
     assert embedding.embedded[before:] == [["puppy"]]
     assert best_match(agent, "puppy") == "Bob owns a hound"
     for call in ("no JSON", "[]", "{}", '{"query": 1}', '{"query": "  "}'):
-        hybrid.get_ready(ToolCall("1", "archival_memory_search", call))
-    hybrid.get_ready(ToolCall("1", "core_memory_append", arguments))
+        hybrid.get_ready(ToolCall("1", "archival_memory_search", call), agent.owner_id)
+    hybrid.get_ready(ToolCall("1", "core_memory_append", arguments), agent.owner_id)
     assert len(embedding.embedded) == before + 1
 
 
@@ -212,11 +212,11 @@ def test_an_endpoint_can_be_named(settings: Settings, embedding: FakeOpenAI) -> 
     assert where is not None
     assert (where[0].name, where[1]) == ("lab", "fake-embedding")
     settings.EMBEDDING_MODEL = "BAAI/bge-m3"
-    assert embedding_model() == (endpoints.default_endpoint(), "BAAI/bge-m3")
+    assert embedding_model() == (default_endpoint(), "BAAI/bge-m3")
 
 
-def test_vectors_come_in_the_order_of_the_texts_and_have_length_1() -> None:
-    made = embed(["dog", "tax", "hound"], 5)
+def test_vectors_come_in_the_order_of_the_texts_and_have_length_1(alice: User) -> None:
+    made = embed(["dog", "tax", "hound"], 5, alice.pk)
     assert made.shape == (3, 64)
     assert np.linalg.norm(made, axis=1) == pytest.approx(1, abs=1e-5)
     assert made[0] @ made[2] > 0.99

@@ -12,6 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
+from pytest_django import Settings
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
@@ -206,6 +208,30 @@ def test_any_server_refuses_by_length_and_on_the_way() -> None:
     assert answered("/agents/new/", megabytes(10)) == (200, "Fine.")
     assert answered("/agents/import/", megabytes(51)) == (200, "Fine.")
     assert answered("/agents/import/", megabytes(52))[0] == 413
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_who_sent_a_form_gets_a_page_that_leads_on(htmx: bool) -> None:
+    asked = {b"accept": b"text/html,*/*"} | ({b"hx-request": b"true"} if htmx else {})
+    headers, body = bodies.too_large("/agents/new/", 20 * MEGABYTE).answer("/agents/new/", asked)
+    assert headers["Content-Type"].startswith("text/plain" if htmx else "text/html")
+    assert "at most 10 MB are allowed" in body.decode()
+    assert ('href="/"' in body.decode()) is not htmx
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+
+
+def test_a_page_is_refused_in_its_language_and_a_script_in_english(settings: Settings) -> None:
+    settings.LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+    refusal = bodies.too_large("/agents/new/", 20 * MEGABYTE)
+    asked = {b"accept-language": b"de"}
+    assert "20,0" in refusal.answer("/agents/new/", asked)[1].decode()
+    assert "20.0" in refusal.answer("/agents/new/", asked | {b"cookie": chose("en")})[1].decode()
+    assert "20.0" in refusal.answer("/v1/agents/", asked)[1].decode()
+
+
+def chose(language: str) -> bytes:
+    """The cookie of somebody who chose a language."""
+    return f"{django_settings.LANGUAGE_COOKIE_NAME}={language}".encode()
 
 
 def test_any_server_refuses_what_comes_too_slowly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,8 @@ def test_a_page_names_files_that_are_compressed_and_kept_for_good(
         file = client.get(path, headers={"accept-encoding": "gzip"})
         assert file.status_code == 200
         assert re.fullmatch(r"max-age=\d{8,}, public, immutable", file.headers["Cache-Control"])
-        assert file.headers["Content-Encoding"] == "gzip"
+        if not path.endswith(".png"):  # which is compressed by itself
+            assert file.headers["Content-Encoding"] == "gzip"
         file.close()
 
 

@@ -21,7 +21,10 @@ STORE_SECRET = (
     "from agents.models import Agent; a = Agent.objects.get(); from agents.models.secrets import"
     " encrypted; a.secrets = encrypted({'API_KEY': 'sesame'}); a.save();"
     " from allauth.mfa.models import Authenticator;"
-    " Authenticator.objects.create(user=a.owner, type='totp', data={})"
+    " from agents.models.encryption import SECOND_FACTORS as kept; Authenticator.objects.create("
+    "user=a.owner, type='totp', data={'secret': kept.encrypt('s'), 'more': 1});"
+    " from agents.models import ModelEndpoint; e = ModelEndpoint(name='lab', base_url='http://lab');"
+    " e.set_key('lab-key'); e.save()"
 )
 READ_SECRET = (
     "from agents.models import Agent; from agents.models.secrets import decrypted;"
@@ -84,14 +87,21 @@ def test_without_its_key_it_is_said_what_cannot_be_read(
     told(first, "backup", whole)
     with server(tmp_path / "second", model) as second:
         words = told(second, "restore", bare)
-        assert "people log in again, and 1 secrets of 1 agents cannot be read" in words
-        assert "authenticator apps and recovery codes of 1 people" in words
+        assert (
+            "people log in again, and these cannot be read: 1 secret of an agent, 1 key of an"
+            " endpoint, 1 authenticator app or set of recovery codes." in words
+        )
         assert "Passwords, passkeys and tokens of scripts hold" in words
         assert "sesame" not in told(second, "shell", "-c", READ_SECRET)
         second.environment["MEMORYWEB_SECRET_KEY"] = OTHER
         words = told(second, "restore", whole, "--replace")
         assert "MEMORYWEB_SECRET_KEY is another key than that of the backup" in words
-        second.environment["MEMORYWEB_SECRET_KEY"] = KEY
+        second.environment["MEMORYWEB_SECRET_KEY_FALLBACKS"] = KEY
+        assert "sesame" in told(second, "shell", "-c", READ_SECRET)
+        words = told(second, "rotate_keys")
+        assert "Secrets of agents: 1 of 1 encrypted anew." in words
+        assert "All is under the present key; MEMORYWEB_SECRET_KEY_FALLBACKS can go." in words
+        del second.environment["MEMORYWEB_SECRET_KEY_FALLBACKS"]
         assert "sesame" in told(second, "shell", "-c", READ_SECRET)
 
 

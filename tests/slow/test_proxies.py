@@ -112,7 +112,7 @@ def test_one_variable_is_enough_to_log_in_behind_tls(site: tuple[Visitor, Memory
     for cookie in carol.jar:
         assert cookie.name.startswith("__Host-")
         assert (cookie.secure, cookie.path, cookie.domain_specified) == (True, "/", False)
-    assert "Site administration" in carol.get("/admin/").said
+    assert "Dashboard · memoryweb" in carol.get("/admin/").said
     api = carol.get("/v1/agents/")
     assert (api.status, api.said) == (200, "[]")
     assert api.headers["Strict-Transport-Security"] == "max-age=31536000"
@@ -146,4 +146,5 @@ def test_behind_a_proxy_everybody_has_their_own_limit_and_files_are_kept_for_goo
         mallory.headers = {"Accept-Encoding": "gzip"}
         file = mallory.get_bytes(path)
         assert "immutable" in file.headers["Cache-Control"], path
-        assert file.headers["Content-Encoding"] == "gzip", path
+        if not path.endswith(".png"):  # which is compressed already
+            assert file.headers["Content-Encoding"] == "gzip", path

@@ -10,12 +10,14 @@ from django.apps import apps
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
+from agents.attached_files.taking import take
 from agents.models import (
     Agent,
     Approval,
     Compaction,
     Conversation,
     Editor,
+    HistoryImport,
     Image,
     Passage,
     Run,
@@ -49,6 +51,8 @@ def ids_of(agent: Agent) -> dict[str, Any]:
         "compaction_id": made.pk,
         "approval_id": asked.pk,
         "passage_id": passage.pk,
+        "import_id": HistoryImport.begin(agent, agent.owner, "export.zip", 9).pk,
+        "file_id": take(agent, agent.owner, "pie.txt", b"Cherry pie")[0].pk,
         "sha256": Image.add(agent, picture()).sha256,
         "number": 1,
         "version": 0,
@@ -59,7 +63,7 @@ def ids_of(agent: Agent) -> dict[str, Any]:
 def ids_of_nothing() -> dict[str, Any]:
     """Ids that name nothing, but where they are no key."""
     rows = ("block_id", "edit_id", "run_id", "step_id", "compaction_id", "approval_id")
-    nothing: dict[str, Any] = dict.fromkeys([*rows, "passage_id"], 999_999)
+    nothing: dict[str, Any] = dict.fromkeys([*rows, "passage_id", "import_id", "file_id"], 999_999)
     return nothing | {
         "agent_id": uuid4(),
         "conversation_id": uuid4(),
@@ -71,10 +75,10 @@ def ids_of_nothing() -> dict[str, Any]:
     }
 
 
-def named() -> Iterator[tuple[str, set[str]]]:
+def named(urls: str = "agents.urls") -> Iterator[tuple[str, set[str]]]:
     """Each address's name and the names of the ids in it, however deep it is included."""
-    leading: Any = get_resolver("agents.urls").reverse_dict
-    for name, (*_, ids) in leading.items():
+    leading: Any = get_resolver(urls).reverse_dict
+    for name, (((_, ids), *_), *_) in leading.items():
         if isinstance(name, str):  # else it is a view
             yield name, set(ids)
 
@@ -100,6 +104,11 @@ def naming_rows() -> set[str]:
 def of_agents(ids: dict[str, Any]) -> dict[str, str]:
     """The addresses below an agent."""
     return {n: address for n, address in addresses(ids).items() if str(ids["agent_id"]) in address}
+
+
+def everything_but_audit() -> dict[str, list[dict[str, Any]]]:
+    """All rows there are, but for the sessions and what the audit says of who exported what."""
+    return {name: rows for name, rows in everything().items() if name != "agents.AuditEntry"}
 
 
 def everything() -> dict[str, list[dict[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
@@ -24,11 +25,12 @@ Frame = dict[str, Any]
 class Page:
     """A page of a person, as far as the server can tell."""
 
-    def __init__(self, user: User | AnonymousUser) -> None:
-        self.socket = WebsocketCommunicator(PageConsumer.as_asgi(), "/ws/")
+    def __init__(self, user: User | AnonymousUser, language: str = "en") -> None:
+        self.socket = WebsocketCommunicator(PageConsumer.as_asgi(), f"/ws/?language={language}")
         self.socket.scope.update({"user": user})  # type: ignore[misc]
         self.seqs: list[int] = []
         self.html = ""
+        self.written: dict[str, str] = {}  # of drafts, by field
 
     async def say(self, **command: Any) -> None:
         await self.socket.send_to(text_data=json.dumps(command))
@@ -38,8 +40,23 @@ class Page:
         frame: Frame = json.loads(await self.socket.receive_from(timeout=PATIENCE))
         if "seq" in frame:
             self.seqs.append(frame["seq"])
-            self.html += frame["content"]
+            self.html += frame.get("content", "")
+        if piece := frame.get("piece"):
+            self.write(**piece)
         return frame
+
+    @property
+    def draft(self) -> str:
+        """The text that is being written, as the page shows it."""
+        return next((self.written[key] for key in reversed(self.written) if "content" in key), "")
+
+    def write(self, message: int, field: str, start: int, text: str) -> None:
+        """What static/js/socket.js does with a piece of a draft."""
+        draft = f"message-{message}-{field}"
+        drawn = re.findall(rf'id="{draft}"\s+data-length="(\d+)"', self.html)
+        has = len(self.written[draft]) if draft in self.written else int(drawn[-1]) if drawn else -1
+        if start <= has < start + len(text):
+            self.written[draft] = self.written.get(draft, "") + text[has - start :]
 
     async def hear_until(self, wanted: Callable[[Frame], bool]) -> Frame:
         while not wanted(frame := await self.hear()):
@@ -92,8 +109,9 @@ def edit(agent: Agent, value: str) -> int:
 def fill(agent: Agent, events: int, size: int = 0) -> int:
     """Put pieces of a draft into the log; the number of the last."""
     draft = Message.objects.create(**of(agent), number=10_000, role="assistant", status="draft")
-    data = {"message": draft.pk, "field": "content", "text": "x" * size}
-    agent.record(*(Event(kind=Event.Kind.TEXT, draft=draft, data=data) for _ in range(events)))
+    of_draft = {"message": draft.pk, "field": "content", "text": "x" * size}
+    pieces = [of_draft | {"start": place * size} for place in range(events)]
+    agent.record(*(Event(kind=Event.Kind.TEXT, draft=draft, data=piece) for piece in pieces))
     return last_seq(agent)
 
 

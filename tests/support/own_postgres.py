@@ -34,10 +34,10 @@ def postgres_url() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def own_postgres() -> Iterator[Postgres]:
-    """A Postgres that can be stopped and started again on its port."""
+def own_postgres(**options: str | int) -> Iterator[Postgres]:
+    """A Postgres that can be stopped and started again on its port; `options` are settings."""
     with temporary_directory("memoryweb-postgres-") as directory:
-        database = Postgres(directory)
+        database = Postgres(directory, **options)
         with running_server("Postgres", database.spawn, database.answers, log=database.log) as port:
             database.port = port
             try:
@@ -49,8 +49,9 @@ def own_postgres() -> Iterator[Postgres]:
 class Postgres:
     """A Postgres of one's own. Making it makes its files; `spawn` starts it on a port."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, **options: str | int) -> None:
         self.directory, self.log, self.port = directory, directory / "log", 0
+        self.options = options
         self.installation = postgres_installation()
         self.user: int | None = None
         if os.geteuid() == 0:  # Postgres refuses to run as root
@@ -71,6 +72,7 @@ class Postgres:
             "fsync": "off",
             "full_page_writes": "off",
             "synchronous_commit": "off",
+            **self.options,
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
         self.process = spawn(

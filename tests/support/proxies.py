@@ -84,12 +84,12 @@ def caddy_with_tls(folder: Path, upstream: int, port: int) -> Iterator[ssl.SSLCo
         yield trusted
 
 
-def nginx_sample(upstream: int, port: int, key: Path, cert: Path) -> str:
-    """deploy/nginx.conf, with the places of a test put in."""
+def nginx_sample(upstream: int, port: int, key: Path, cert: Path, other: int = 0) -> str:
+    """deploy/nginx.conf, with the places of a test put in; one upstream is dead, or the `other`."""
     return put_in(
         "nginx.conf",
         {
-            "127.0.0.1:8283": f"127.0.0.1:{free_port()}",
+            "127.0.0.1:8283": f"127.0.0.1:{other or free_port()}",
             "127.0.0.1:8284": f"127.0.0.1:{upstream}",
             "listen 80;": f"listen 127.0.0.1:{free_port()};",
             "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",

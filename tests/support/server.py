@@ -62,9 +62,13 @@ def eventually(check: Callable[[], T], within: float = 60.0) -> T:
 class MemoryWeb:
     """The server. `model` answers for it; without one, the demo model does."""
 
+    program, cwd = [sys.executable, "manage.py"], ROOT
+
     def __init__(self, data: Path, model: FakeOpenAI | None = None, **environment: str) -> None:
         self.data, self.port = data, free_port()
         self.log = data / "server.log"
+        self.serve = ["serve", "--port", str(self.port)]
+        self.cookies = {"memoryweb_csrf": CSRF}  # to send along
         self._child: subprocess.Popen[bytes] | None = None
         # Named here, each wins over a .env in the project's directory.
         self.environment = (
@@ -113,8 +117,8 @@ class MemoryWeb:
         self.data.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._child = subprocess.Popen(
-                [sys.executable, "manage.py", "serve", "--port", str(self.port)],
-                cwd=ROOT,
+                [*self.program, *self.serve],
+                cwd=self.cwd,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -129,12 +133,13 @@ class MemoryWeb:
             return self.get("/static/icon.svg").status < 400  # or sent to where TLS is
         return False
 
-    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Another command of `manage.py`, beside it or while it is stopped."""
+    def command(self, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:
+        """Another command, beside it or while it is stopped; `said` is its input."""
         return subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
+            [*self.program, *words],
+            cwd=self.cwd,
             env=self.environment,
+            input=said,
             capture_output=True,
             text=True,
             timeout=START_WITHIN,
@@ -188,7 +193,7 @@ class MemoryWeb:
     def _request(self, method: str, path: str, body: str | None) -> HTTPResponse:
         headers = {
             "Content-Type": "application/x-www-form-urlencoded",
-            "Cookie": f"memoryweb_csrf={CSRF}",
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
             "HX-Request": "true",
             "X-CSRFToken": CSRF,
         }
@@ -202,7 +207,7 @@ class MemoryWeb:
         """Make an agent with a persona and a human block, by the form; its id."""
         form: dict[str, str | int] = {
             "name": name,
-            "memory_class": "ChatMemory",
+            "template": "assistant",
             "model": "",
             "system_prompt": "You are a tutor.",
             "blocks-TOTAL_FORMS": 2,

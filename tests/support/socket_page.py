@@ -40,14 +40,14 @@ class Page:
         while True:
             frame = json.loads(self._socket.recv(timeout=within))
             if seq := frame.get("seq"):
-                self.seen.append((seq, frame["content"]))
+                self.seen.append((seq, said(frame)))
                 self.say(command="ack", seq=seq)
             yield frame
 
     def wait_for(self, words: str) -> None:
-        """Wait until an event's fragments hold these words."""
+        """Wait until an event's fragments hold these words, or a piece of a draft does."""
         if not any(words in content for _, content in self.seen):
-            next(f for f in self.frames() if f.get("seq") and words in f["content"])
+            next(frame for frame in self.frames() if words in said(frame))
 
     def wait_until(self, seq: int) -> None:
         """Wait until it has seen the agent's log up to there."""
@@ -62,3 +62,8 @@ class Page:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def said(frame: dict[str, Any]) -> str:
+    """An event's fragments, or the text of a piece of a draft."""
+    return str(frame.get("content") or frame.get("piece", {}).get("text", ""))

@@ -37,7 +37,7 @@ class Visitor:
     def ask(self, path: str, form: dict[str, Any] | None = None) -> Any:
         """The answer, where redirects lead; its text is in `said`."""
         response = self._open(path, form)
-        response.said = response.read().decode()
+        response.said = response.read().decode(errors="replace")  # of an image, too
         return response
 
     def _open(self, path: str, form: dict[str, Any] | None = None) -> Any:

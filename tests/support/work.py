@@ -34,13 +34,14 @@ def calls_of(function: Callable[..., Any], *given: Any, most: int) -> int:
 
 
 def killed_after(seconds: int, *lines: str) -> None:
-    """Run lines of Python in a process of their own, which is killed if it takes so much of a core.
+    """Run lines of Python, with Django, in a process of their own, which is killed if it takes so
+    much of a core.
 
     A match of a regular expression cannot be interrupted, nor counted, in any other way.
     """
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))"
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join([limit, *lines])],
+        [sys.executable, "-c", "\n".join([limit, "import django", "django.setup()", *lines])],
         cwd=ROOT,
         capture_output=True,
         text=True,
