@@ -1,4 +1,4 @@
-"""How fast the REST API is, with few agents and messages stored and with many.
+"""How fast the REST API and the page are, with few agents and messages stored and with many.
 
 `python -m bench.api` prints figures: name, unit, samples, aim. Each request goes over a connection
 of its own client that stays open, as an SDK's does; the model is a stub without delay.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ from bench.processes import BenchError, Server
 
 FEW, MANY_AGENTS, MANY_MESSAGES = 10, 10_000, 100_000
 WARM_UP = 5
+PAGES = 15  # samples
+MOST_LINKS = 100.0
+SEARCH = "/agents/list/?q=agent+9"
 FILL_SECONDS = 300.0
 Figure = tuple[str, str, list[float], float | None]
 AIMS = {
@@ -66,7 +70,20 @@ def figures(samples: int) -> list[Figure]:
                 title = f"API, {agents:,} agents, {messages:,} messages: {name}"
                 found.append((title, "ms", timed(call, samples), AIMS[name]))
             client.close()
+            found += page_beside(server, agent, f"page beside a list of {agents:,} agents")
     return found
+
+
+def page_beside(server: Server, agent: str, title: str) -> list[Figure]:
+    """The page of an agent whose person has many: its list is loaded as one scrolls."""
+    path = f"/agents/{agent}/"
+    drawn = server.get(path).decode()
+    links = set(re.findall(r'href="/agents/([0-9a-f-]{36})/"', drawn))
+    return [
+        (title, "ms", timed(lambda: server.get(path), PAGES), None),
+        (f"{title}: agents that it links to", "", [len(links)], MOST_LINKS),
+        (f"{title}: a search by name", "ms", timed(lambda: server.get(SEARCH), PAGES), None),
+    ]
 
 
 def calls_on(client: Client, agent: str) -> dict[str, Callable[[], Any]]:

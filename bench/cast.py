@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from agents.models import Agent
 
 SHORT, LONG, PAGE = 10, 10_000, 5_000  # stored messages
@@ -67,15 +69,17 @@ def make() -> Cast:
     )
 
 
-def make_agent(name: str, messages: int = 0, in_context: int | None = None) -> Agent:
-    """An agent with so many messages stored."""
+def make_agent(
+    name: str, messages: int = 0, in_context: int | None = None, person: User | None = None
+) -> Agent:
+    """An agent with so many messages stored, of a person's, or of the one owner's."""
     from agents.accounts import owner
     from agents.memory.classes import ChatMemory
     from agents.memory.prompts import SYSTEM_PROMPT
     from agents.models import Agent
 
     memory = ChatMemory(human="Name: Bob", persona=PERSONA)
-    agent = Agent.create(owner(), name, memory, system_prompt=SYSTEM_PROMPT)
+    agent = Agent.create(person or owner(), name, memory, system_prompt=SYSTEM_PROMPT)
     if messages:
         write_history(agent, messages // 2)
     if in_context is not None:

@@ -28,10 +28,12 @@ ASK = "What did I tell you about the garden, and what should I do about it this 
 
 @dataclass(frozen=True)
 class Timing:
-    """A message in milliseconds: until its run ended; its first content's lag behind the model."""
+    """A message in milliseconds: until its run ended; its first content's lag behind the model;
+    until the page had the first event of it."""
 
     took: float
     behind: float
+    seen: float = 0.0
 
 
 def lag(text: str) -> float | None:
@@ -43,21 +45,24 @@ def lag(text: str) -> float | None:
 class Page:
     """An open page: it follows an agent, sends messages, acknowledges what it gets."""
 
-    def __init__(self, server: Server, agent: str) -> None:
-        self.server, self.agent = server, agent
-        self.acked = 0.0
+    def __init__(self, server: Server, agent: str, cookie: str = "") -> None:
+        self.server, self.agent, self.cookie = server, agent, cookie
+        self.seq, self.acked = 0, 0.0
 
     async def __aenter__(self) -> Self:
-        found = LAST_SEQ.search(self.server.get(f"/agents/{self.agent}/"))
+        found = LAST_SEQ.search(self.server.get(f"/agents/{self.agent}/", self.cookie))
         if not found:
             raise BenchError("The page does not say at which event it was drawn.")
         self.socket: ClientConnection = await connect(
             f"ws://{self.server.address}/ws/",
             origin=Origin(f"http://{self.server.address}"),
+            additional_headers={"Cookie": self.cookie} if self.cookie else None,
+            compression=None,
             proxy=None,
             max_size=None,
         )
-        await self.command("follow", agent=self.agent, after=int(found[1]))
+        self.seq = int(found[1])
+        await self.command("follow", agent=self.agent, after=self.seq)
         return self
 
     async def __aexit__(
@@ -73,17 +78,20 @@ class Page:
 
     async def say(self, text: str = ASK) -> Timing:
         """Send a message; timed from here until the frame that brings the run's end."""
-        began, behind = time.perf_counter(), None
+        began, behind, sent_at = time.perf_counter(), None, self.seq
+        seen = 0.0
         await self.command("send", agent=self.agent, text=text, key=uuid4().hex)
         while True:
             content = await self.next_content()
+            if not seen and self.seq > sent_at:
+                seen = (time.perf_counter() - began) * 1000
             behind = lag(content) if behind is None else behind
             if RUN_END.search(content):
                 took = (time.perf_counter() - began) * 1000
                 break
         if 'class="failure"' in content or behind is None:
             raise BenchError(f"The run failed: {content}")
-        return Timing(took, behind)
+        return Timing(took, behind, seen)
 
     async def edit(self) -> Timing:
         """A message that the agent answers after an edit of its memory."""
@@ -94,10 +102,12 @@ class Page:
             frame = json.loads(await self.socket.recv())
         if "refused" in frame:
             raise BenchError(f"The server refused: {frame['content']}")
-        if (seq := frame.get("seq")) and time.monotonic() - self.acked > ACK_EVERY:
+        if seq := frame.get("seq"):
+            self.seq = seq
+        if seq and time.monotonic() - self.acked > ACK_EVERY:
             self.acked = time.monotonic()
             await self.command("ack", seq=seq)
-        return str(frame.get("content", ""))
+        return str(frame.get("content") or frame.get("piece", {}).get("text", ""))
 
 
 class RawClient:

@@ -11,18 +11,20 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from bench.cast import Cast
 from bench.stub import MODEL
 from memoryweb.data_folder import DATABASE
+from tests.support.processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 SEARCH_SECONDS = 600.0
+LOG = "server.log"
 
 
 class BenchError(Exception):
@@ -32,12 +34,19 @@ class BenchError(Exception):
 @contextlib.contextmanager
 def stub() -> Iterator[str]:
     """The stub's base URL."""
+    with stub_process() as (url, _):
+        yield url
+
+
+@contextlib.contextmanager
+def stub_process() -> Iterator[tuple[str, int]]:
+    """The stub's base URL, and its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.stub"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1", process.pid
     finally:
         stop(process)
 
@@ -100,13 +109,18 @@ class Server:
         self.process, self.port, self.data = process, port, data
         self.address = f"127.0.0.1:{port}"
 
-    def get(self, path: str) -> bytes:
+    def get(self, path: str, cookie: str = "") -> bytes:
         """A page, uncompressed."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
             response = connection.getresponse()
             body = response.read()
+        except OSError as error:
+            log = (self.data / LOG).read_text(errors="replace")
+            raise BenchError(
+                f"GET {path}: {error}. The server's log ends:\n{log[-2000:]}"
+            ) from error
         finally:
             connection.close()
         if response.status != 200:
@@ -115,8 +129,7 @@ class Server:
 
     def memory(self) -> float:
         """Resident memory in MB (10⁶ bytes)."""
-        told = subprocess.check_output(["ps", "-o", "rss=", "-p", str(self.process.pid)])
-        return int(told) * 1024 / 1e6
+        return memory(self.process.pid)
 
     def stored(self) -> int:
         """Bytes that the database takes, without what is free in it."""
@@ -129,18 +142,31 @@ class Server:
 
     def cpu_seconds(self) -> float | None:
         """Processor time it has used; None where there is no /proc."""
-        try:
-            told = Path(f"/proc/{self.process.pid}/stat").read_text()
-        except OSError:
-            return None
-        fields = told.rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.process.pid)
+
+
+def memory(pid: int) -> float:
+    """Resident memory of a process in MB (10⁶ bytes)."""
+    told = subprocess.check_output(["ps", "-o", "rss=", "-p", str(pid)])
+    return int(told) * 1024 / 1e6
+
+
+def cpu_seconds(pid: int | str, *, children: bool = False) -> float | None:
+    """Processor time that a process has used, or that its ended children had; None where there is
+    no /proc."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = told.rpartition(")")[2].split()[11:15]
+    user, system = fields[2:] if children else fields[:2]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def server(settings: dict[str, str], data: Path) -> Iterator[Server]:
     """The server on the data in a folder, when it answers."""
-    log = data / "server.log"
+    log = data / LOG
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -156,6 +182,15 @@ def server(settings: dict[str, str], data: Path) -> Iterator[Server]:
         yield Server(process, port, data)
     finally:
         stop(process)
+
+
+def wait_until(holds: Callable[[], bool], words: str) -> None:
+    """Wait until something holds; BenchError with these words if it does not in time."""
+    deadline = time.monotonic() + START_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise BenchError(words)
+        time.sleep(0.1)
 
 
 def wait_until_up(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -174,10 +209,3 @@ def stop(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -96,7 +96,7 @@ def semantic_figures(
         noise = unit(made.standard_normal((count, DIMENSIONS), dtype=np.float32))
         return unit(middles[made.integers(0, len(middles), count)] + noise)
 
-    def embedded(texts: list[str], seconds: float) -> np.ndarray:
+    def embedded(texts: list[str], seconds: float, payer_id: int) -> np.ndarray:
         return vectors(len(texts))
 
     served = override_settings(EMBEDDING_MODEL="bench", OPENAI_BASE_URL="http://127.0.0.1/v1")

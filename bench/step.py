@@ -74,7 +74,7 @@ def parts() -> dict[str, Callable[[], Any]]:
     from agents.live.publisher import agent_topic
 
     unseen, shown = make_agent("Nobody looks"), make_agent("Shown")
-    listen(agent_topic(shown.pk), lambda: None)
+    listen(agent_topic(shown.pk, "en"), lambda: None)
     return {
         "the openai client alone": client_alone(unseen),
         "the model call of a step": model_call(unseen),
@@ -95,15 +95,18 @@ def client_alone(agent: Agent) -> Callable[[], Any]:
 def model_call(agent: Agent) -> Callable[[], Any]:
     """The request of a step, answered, and nothing stored."""
     from agents.llm import ModelCall, resolve
-    from agents.runs.loop import FLUSH_SECONDS, LOOK_SECONDS
+    from agents.llm.spending import Spending
+    from agents.models import Usage
+    from agents.runs.streaming import LOOK_SECONDS, PIECE_SECONDS
 
-    endpoint, _ = resolve(agent.model)
+    endpoint, model = resolve(agent.model, agent.owner_id)
     body = request_of(agent)
 
     def call() -> None:
-        asked, flushed = ModelCall(endpoint, body), 0.0
-        while (deltas := asked.wait(LOOK_SECONDS, until=flushed + FLUSH_SECONDS)) is not None:
-            flushed = time.monotonic() if deltas else flushed
+        spending = Spending(agent.owner_id, Usage.Kind.MESSAGE, endpoint, model).reserve(0)
+        asked, sent_at = ModelCall(spending, body), 0.0
+        while (deltas := asked.wait(LOOK_SECONDS, until=sent_at + PIECE_SECONDS)) is not None:
+            sent_at = time.monotonic() if deltas else sent_at
 
     return call
 
@@ -118,7 +121,9 @@ def step_of(agent: Agent) -> Callable[[], Any]:
 
     def step() -> None:
         ended.clear()
-        accept_message(agent.owner, {"agent": agent.pk, "text": ASK, "key": uuid4().hex})
+        accept_message(
+            agent.owner, {"command": "send", "agent": agent.pk, "text": ASK, "key": uuid4().hex}
+        )
         if not ended.wait(processes.START_SECONDS):
             raise BenchError("A step did not end.")
 
@@ -131,7 +136,7 @@ def request_of(agent: Agent) -> bytes:
     from agents.memory.context import compile_context
 
     context = compile_context(agent.first_conversation)
-    body: dict[str, Any] = json.loads(context.body(resolve(agent.model)[1]))
+    body: dict[str, Any] = json.loads(context.body(resolve(agent.model, agent.owner_id)[1]))
     body["messages"].append({"role": "user", "content": ASK})
     return json.dumps(body).encode()
 

@@ -3,6 +3,9 @@
 A message of the person that contains `[edit]` is answered with a call of core_memory_append;
 everything else, a tool's return too, with a short text. A text begins with the moment it was sent
 (`STAMP`), on the clock that all processes of a machine share.
+
+A message that contains `[stream 500]` is answered with so many pieces, one every `PIECE_SECONDS`;
+each has its number and its moment (`PIECE`).
 `python -m bench.stub` prints its port.
 """
 
@@ -16,6 +19,9 @@ from typing import Any
 
 STAMP = re.compile(r"said-at-(\d{20})")
 EDIT = "[edit]"
+STREAM = re.compile(rb"\[stream (\d+)\]")
+PIECE = re.compile(r"\bw(\d+)-(\d+)\b")  # number, milliseconds of the clock
+PIECE_SECONDS = 0.02
 MODEL = "stub"
 
 WORDS = (
@@ -54,10 +60,13 @@ def ending(finish: str) -> bytes:
     return piece({}, finish) + event(chunk([], USAGE)) + event("[DONE]") + b"0\r\n\r\n"
 
 
+TEXT_BEGINS = piece({"role": "assistant", "content": ""})
+
+
 def text() -> tuple[bytes, bytes]:
     """An answer of about twenty pieces: its first token, and the rest."""
     words = [f"{word} " for word in WORDS.split()]
-    first = piece({"role": "assistant", "content": ""})
+    first = TEXT_BEGINS
     first += piece({"content": f"said-at-{MOMENT} "})
     return first, b"".join(piece({"content": word}) for word in words) + ending("stop")
 
@@ -93,6 +102,11 @@ class Stub(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport, self.received = transport, bytearray()
+        self.streaming: asyncio.Task[None] | None = None
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.streaming:
+            self.streaming.cancel()
 
     def data_received(self, data: bytes) -> None:
         self.received += data
@@ -112,10 +126,22 @@ class Stub(asyncio.Protocol):
             number = b"%020d" % next(self.numbers)
             self.transport.write(HEAD + CALL.replace(CALL_ID.encode(), number))
             self.transport.write(counted(REST_OF_CALL, request))
+        elif asked := STREAM.search(last_message(request)):
+            self.streaming = asyncio.create_task(self.stream(int(asked[1]), request))
         else:
             moment = b"%020d" % time.monotonic_ns()
             self.transport.write(HEAD + TEXT.replace(MOMENT.encode(), moment))
             self.transport.write(counted(REST_OF_TEXT, request))
+
+    async def stream(self, pieces: int, request: bytearray) -> None:
+        """An answer in pieces, each at its time, however late the one before it came."""
+        began = time.monotonic()
+        self.transport.write(HEAD + TEXT_BEGINS)
+        for number in range(pieces):
+            await asyncio.sleep(began + number * PIECE_SECONDS - time.monotonic())
+            word = f"w{number}-{time.monotonic_ns() // 1_000_000} "
+            self.transport.write(piece({"content": word}))
+        self.transport.write(counted(ending("stop"), request))
 
 
 def counted(answer: bytes, request: bytearray) -> bytes:
@@ -125,10 +151,14 @@ def counted(answer: bytes, request: bytearray) -> bytes:
 
 
 def asks_for_edit(request: bytearray) -> bool:
-    """Whether the last message is the person's and asks for an edit; a look at the end suffices."""
-    last = request.rfind(b'"role":')
-    said = request[last + 7 :]
+    """Whether the last message is the person's and asks for an edit."""
+    said = last_message(request)
     return said.lstrip().startswith(b'"user"') and EDIT.encode() in said
+
+
+def last_message(request: bytearray) -> bytearray:
+    """The last message, from its role on; a look at the end suffices."""
+    return request[request.rfind(b'"role":') + 7 :]
 
 
 async def main() -> None:
