@@ -49,7 +49,7 @@ ifneq ($(shell $(PY) -c 'print("runs")' 2>/dev/null),runs)
 .PHONY: $(RUN) $(HOSTED) $(DEV)
 endif
 
-.PHONY: help run install-hosted test test-fast test-hosted from-letta bench lint format clean
+.PHONY: help run install-hosted test test-fast test-hosted from-letta bench bench-hosted docs messages lint format clean
 .NOTPARALLEL:
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process that the tests start would otherwise compile all the code anew.
@@ -77,6 +77,16 @@ from-letta: $(DEV) ## write the tables of docs/from-letta.md anew, from what the
 
 bench: $(DEV) ## how fast it is, as a table
 	@$(PY) -m bench
+
+bench-hosted: $(DEV) ## what a hosted deployment costs, and how it grows; Linux
+	@$(PY) -m bench.hosted
+
+docs: $(DEV) ## the documentation as a site in var/site/, with its pictures taken anew
+	@$(find_browser); $(PY) docs/screenshots.py
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
+
+messages: $(DEV) ## the texts of the pages into agents/locale, compiled; names what lacks a translation
+	@$(PY) -m tests.support.messages
 
 lint: $(DEV) ## form, arrows between the rooms, types
 	@$(style)
