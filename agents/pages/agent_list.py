@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from agents.live.fragments import drawn
-from agents.models import Conversation, ListedAgent, ListedConversation
+from agents.models import Agent, Conversation, ListedAgent, ListedConversation
 from agents.models.agent_list import FURTHER, MOST, list_agents
 from agents.models.message import storable
 
@@ -54,12 +56,18 @@ def change(request: Request, agent_id: UUID) -> HttpResponse:
     if "archived" in asked:
         ListedAgent.archive(request.user, agent, on=asked["archived"] == "1")
     if "read" in asked:
-        ListedAgent.read(request.user, agent)
-        key = uuid_of(asked.get("conversation", ""))
-        if key and (conversation := Conversation.of(agent, key)):
-            ListedConversation.read(request.user, conversation)
+        with suppress(IntegrityError):  # it was deleted at this moment, so nothing is to be marked
+            mark_read(request, agent)
         return HttpResponse(status=204)
     return listed(request)
+
+
+def mark_read(request: Request, agent: Agent) -> None:
+    """Note that a person has seen an agent, and the `conversation` that the page names."""
+    ListedAgent.read(request.user, agent)
+    key = uuid_of(request.POST.get("conversation", ""))
+    if key and (conversation := Conversation.of(agent, key)):
+        ListedConversation.read(request.user, conversation)
 
 
 @login_required

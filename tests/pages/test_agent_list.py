@@ -15,7 +15,17 @@ from django.utils import timezone
 
 from agents.live.frames import render_list
 from agents.memory.classes import ChatMemory
-from agents.models import Agent, AgentShare, Approval, Conversation, ListedAgent, Role, Run, Step
+from agents.models import (
+    Agent,
+    AgentShare,
+    Approval,
+    Conversation,
+    ListedAgent,
+    ListedConversation,
+    Role,
+    Run,
+    Step,
+)
 from agents.models.agent_list import FIRST, list_agents
 from tests.conftest import Ask
 from tests.support.fake_openai import FakeOpenAI, text
@@ -149,3 +159,38 @@ def test_a_message_costs_nothing_for_the_list(agent: Agent, alice: User) -> None
     with CaptureQueriesContext(connection) as caught:
         agent.send("Hello", "k")
     assert not [each for each in caught if "agents_listedagent" in each["sql"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_deleted_meanwhile_is_not_marked(
+    web: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Conversation.objects.create(agent=agent)
+    found = Conversation.of
+
+    def find(*args: Any) -> Conversation | None:
+        conversation = found(*args)
+        Conversation.objects.get(pk=gone.pk).delete()  # by another tab, at this moment
+        return conversation
+
+    monkeypatch.setattr(Conversation, "of", find)
+    assert post(web, agent, read=1, conversation=gone.pk).status_code == 204
+    assert not ListedConversation.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_of_what_was_deleted_meanwhile_is_refused_in_words(
+    web: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(*args: Any) -> Agent:
+        Agent.objects.filter(pk=agent.pk).delete()
+        return agent
+
+    monkeypatch.setattr("agents.pages.agent_list.find_agent", find)
+    web.raise_request_exception = False
+    refused = post(web, agent, pinned=1)
+    assert refused.status_code == 409
+    assert (
+        "Something else was changed at the same time. This was not saved"
+        in refused.content.decode()
+    )
