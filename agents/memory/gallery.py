@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from agents.llm import ModelError, resolve
 from agents.models import Block
 
 from .classes import BUILT_IN, CLASSES, Memory
@@ -48,6 +49,18 @@ class AgentTemplate(NamedTuple):
         return memory
 
 
+class Examples(NamedTuple):
+    """What a person may say first."""
+
+    words: list[str]
+    language: str = ""  # where it is not that of the page
+
+
+CHAT_TRIES = (
+    _("My name is Sarah and I like cherry pie."),
+    _("What do you know about me?"),
+    _("Actually, my name is Charles."),
+)
 ASSISTANT = "assistant"
 OWN = "own"
 PERSONA = "You are a helpful assistant who remembers what matters to the person."
@@ -129,3 +142,13 @@ def free_name(taken: Collection[str]) -> str:
     return next(free, "") or next(
         name for n in range(2, len(taken) + 3) if (name := f"{NAMES[0]} {n}") not in taken
     )
+
+
+def examples(tries: Collection[str], person: int | None, handle: str = "") -> Examples:
+    """As a page offers them, in its language; in English where the demo model would answer, which
+    understands nothing else."""
+    try:
+        is_demo = resolve(handle, person, ask=False)[0].is_demo
+    except ModelError:
+        is_demo = False
+    return Examples(list(tries), "en") if is_demo else Examples(list(map(gettext, tries)))

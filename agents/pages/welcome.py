@@ -9,11 +9,10 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from agents.llm import ModelError, default_endpoint, resolve
-from agents.memory.gallery import ASSISTANT, GALLERY, free_name
+from agents.llm import ModelError, resolve
+from agents.memory.gallery import ASSISTANT, GALLERY, examples, free_name
 from agents.memory.prompts import SYSTEM_PROMPT
 from agents.models import Agent, LimitReached
 from agents.text.stored import translated
@@ -42,19 +41,12 @@ def welcome(request: Request, text: str = "", error: str = "", status: int = 200
     """The page, with what was typed where it was refused."""
     context = {
         "gallery": [(key, each.in_words()) for key, each in GALLERY.items()],
-        "tries": examples(request),
+        "tries": examples(GALLERY[ASSISTANT].tries, request.user.pk),
         "text": text,
         "error": error,
         "key": uuid4().hex,
     }
     return render(request, "agents/welcome.html", context, status=status)
-
-
-def examples(request: Request) -> list[str]:
-    """What a person may say first; the demo model understands English only."""
-    tries = GALLERY[ASSISTANT].tries
-    is_demo = default_endpoint(request.user.pk).is_demo
-    return list(tries) if is_demo else list(map(gettext, tries))
 
 
 def begin(request: Request) -> HttpResponse:

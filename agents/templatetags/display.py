@@ -20,7 +20,8 @@ from django.utils.translation import get_language, gettext, ngettext, pgettext_l
 from agents.live import fragments
 from agents.llm import resolve
 from agents.llm.endpoints import ModelError
-from agents.models import BlockEdit, Conversation, Editor, Passage, Run, ToolCall
+from agents.memory.gallery import CHAT_TRIES, Examples, examples
+from agents.models import Agent, BlockEdit, Conversation, Editor, Passage, Run, ToolCall
 from agents.runs.ways_on import Fault, fault_of
 from agents.text import finished, stored
 from agents.text import markdown as md
@@ -61,6 +62,11 @@ def model_in_use(conversation: Conversation) -> str:
         return resolve("", agent.owner_id, ask=False)[1]
     except ModelError:
         return gettext("default model")
+
+
+def tries_of(agent: Agent) -> Examples:
+    """What a person may say to an agent that was told nothing."""
+    return examples(CHAT_TRIES, agent.owner_id, agent.model)
 
 
 @register.filter

@@ -51,6 +51,7 @@ def environment(**options: Any) -> Environment:
     made.filters.update(FILTERS)
     made.globals.update(term=display.term, url=url, when=display.when)
     made.globals.update(model_in_use=display.model_in_use, conversations_of=list_conversations)
+    made.globals.update(tries_of=display.tries_of)
     return made
 
 

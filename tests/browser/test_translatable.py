@@ -40,7 +40,7 @@ OUTSIDE = r"""(data) => {
 # What people, agents and tools wrote and are called, and what is said to models alone.
 DATA = ", ".join(
     (
-        *("pre", "code", "textarea", "option", ".brand", ".languages", ".language"),
+        *("pre", "code", "textarea", "option", ".brand", ".languages", ".language", ".tries[lang]"),
         *(".name", ".who", ".last-line", ".tool-name", ".tool-title", ".to-block", ".value"),
         *(".text", ".rest", ".say", ".diff", "ins", "del", ".does", ".type", ".schema dd"),
         *("h3", "dd", ".tool-card > p:not([class])", ".about"),

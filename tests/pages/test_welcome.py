@@ -11,7 +11,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from agents.llm import ModelError
-from agents.memory.gallery import GALLERY, NAMES, free_name
+from agents.memory import gallery
+from agents.memory.gallery import CHAT_TRIES, GALLERY, NAMES, free_name
 from agents.models import Agent, Quota
 from agents.pages import welcome
 from tests.support.pages import at, shown
@@ -48,14 +49,22 @@ def test_what_is_said_makes_an_agent_which_answers(web: Client, alice: User) -> 
 
 
 def test_examples_are_in_the_language_of_the_page_where_the_model_understands_it(
-    web: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
+    web: Client, bobs_web: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    monkeypatch.setattr(welcome, "gettext", str.swapcase)
-    example = GALLERY["assistant"].tries[0]
-    assert example in shown(web.get(at("home")))  # of the demo model, which understands English
+    def offered() -> tuple[str, str]:
+        return shown(bobs_web.get(at("home"))), shown(web.get(at("agent", agent)))
+
+    first, later = GALLERY["assistant"].tries[0], CHAT_TRIES[-1]
+    agent.configure(model="")
+    monkeypatch.setattr(gallery, "gettext", str.swapcase)
+    welcomed, chat = offered()  # where the demo model answers, which understands English
+    assert first in welcomed
+    assert later in chat
     settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
     settings.MODEL = "some-model"
-    assert example.swapcase() in shown(web.get(at("home")))
+    welcomed, chat = offered()
+    assert first.swapcase() in welcomed
+    assert later.swapcase() in chat
 
 
 def test_an_example_is_sent_as_it_stands(web: Client, alice: User) -> None:
@@ -92,7 +101,7 @@ def test_a_refusal_says_why_and_keeps_what_was_typed(
     refused(429, "You have used up your 10 tokens a day.")
     quota.delete()
 
-    def nobody_answers(*_: Any) -> None:
+    def nobody_answers(*_: Any, **__: Any) -> None:
         raise ModelError("The endpoint 'x' does not answer.")
 
     monkeypatch.setattr(welcome, "resolve", nobody_answers)
