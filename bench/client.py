@@ -104,10 +104,14 @@ class Page:
             raise BenchError(f"The server refused: {frame['content']}")
         if seq := frame.get("seq"):
             self.seq = seq
-        if seq and time.monotonic() - self.acked > ACK_EVERY:
-            self.acked = time.monotonic()
-            await self.command("ack", seq=seq)
+            await self.acknowledge()
         return str(frame.get("content") or frame.get("piece", {}).get("text", ""))
+
+    async def acknowledge(self) -> None:
+        """An event was drawn. Pieces of a draft are none, so a page does not answer them."""
+        if time.monotonic() - self.acked > ACK_EVERY:
+            self.acked = time.monotonic()
+            await self.command("ack", seq=self.seq)
 
 
 class RawClient:

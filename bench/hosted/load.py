@@ -40,7 +40,6 @@ class Load:
     memory: dict[str, float]
     timings: list[Timing] = field(default_factory=list)
     lags: list[float] = field(default_factory=list)
-    late_lags: list[float] = field(default_factory=list)  # without those of the beginning
     statements: float = 0.0  # of a message
 
     @property

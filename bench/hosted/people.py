@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 from uuid import uuid4
 
-from bench.client import ACK_EVERY, RUN_END, Page, Timing
+from bench.client import RUN_END, Page, Timing
 from bench.hosted.deployment import Deployment, Person
 from bench.processes import BenchError
 from bench.stub import PIECE, PIECE_SECONDS
@@ -35,12 +35,12 @@ class Watching(Page):
             async for message in self.socket:
                 now = time.monotonic_ns() / 1e6
                 frame = json.loads(message)
-                if (seq := frame.get("seq")) is not None:
+                seq = frame.get("seq")
+                if seq is not None:
                     self.take_seq(seq)
                 self.take_pieces(frame.get("content") or self.new_text(frame.get("piece")), now)
-                if time.monotonic() - self.acked > ACK_EVERY:
-                    self.acked = time.monotonic()
-                    await self.command("ack", seq=self.seq)
+                if seq:
+                    await self.acknowledge()
 
     def take_seq(self, seq: int) -> None:
         if seq <= self.seq:
