@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, ValidationError
-from django.db import DataError, IntegrityError
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
@@ -19,7 +19,7 @@ from ninja.errors import ValidationError as InvalidInput
 from pydantic import BaseModel
 
 from agents.models import LimitReached, MemoryRefusal
-from agents.models.database_errors import RETRY_SECONDS, unavailable
+from agents.models.database_errors import RETRY_SECONDS, is_conflict, unavailable
 from agents.models.editing import as_sentence
 from agents.permissions import Forbidden
 
@@ -135,7 +135,7 @@ def refused(error: Exception) -> Refused:
             return Refused(error.status_code, str(error))
         case Http404():
             return Refused(404, "There is nothing with this name.")
-        case IntegrityError():
+        case _ if is_conflict(error):
             return conflict("Something else was changed at the same time; read it again and retry.")
         case DataError() | OverflowError() | UnicodeError():
             return invalid(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
-from agents.models import Agent, Conversation, Message
-from agents.permissions import COMMANDS, check_agent, role_for_command
+from agents.models import Agent, Conversation, LimitReached, Message
+from agents.models.database_errors import CONFLICT, is_conflict, unavailable
+from agents.permissions import COMMANDS, Forbidden, check_agent, role_for_command
 from agents.text.finished import so_far
 
+logger = logging.getLogger(__name__)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 ROW = re.compile(r"\d{1,18}", re.ASCII)
 KEY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -26,6 +30,20 @@ class CommandError(Exception):
 
 class ConversationGone(CommandError):
     """The conversation that a command names is not there."""
+
+
+def refusal_of(error: Exception) -> str:
+    """What a page shows of an error in a command; "" for an error of the program."""
+    match error:
+        case CommandError() | Forbidden() | LimitReached():
+            return str(error)
+        case ValidationError():
+            return " ".join(error.messages)
+    if not (words := unavailable(error) or (is_conflict(error) and CONFLICT)):
+        return ""
+    logger.warning("A command could not be carried out.", exc_info=error)
+    refusal = gettext("%(reason)s Nothing was done; try again in a moment.")
+    return refusal % {"reason": gettext(words)}
 
 
 def parse(text: str | None) -> dict[str, Any]:

@@ -20,16 +20,12 @@ from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.template.loader import render_to_string
 from django.utils import translation
-from django.utils.translation import gettext
 
 from agents.asyncio_bridge import in_thread, on_behalf_of
-from agents.models import LimitReached
 from agents.models.database_errors import unavailable
 from agents.models.event import has_all_after
-from agents.permissions import Forbidden
 
 from . import publisher
 from .agent_list import AgentList
@@ -41,6 +37,7 @@ from .commands import (
     find_conversation,
     finished_so_far,
     parse,
+    refusal_of,
     stop_current_run,
     whole_number,
 )
@@ -143,20 +140,15 @@ class PageConsumer(AsyncWebsocketConsumer):
         try:
             body = parse(text_data)
             await self.commands()[body["command"]](body)
-        except (CommandError, Forbidden, LimitReached) as error:
-            await self.refuse(str(error), body)
-        except ValidationError as error:
-            await self.refuse(" ".join(error.messages), body)
         except LoginEnded:
             await self.end(LOGGED_OUT)
         except Exception as error:
-            if not (words := unavailable(error)):
-                raise
-            if body.get("command") == "follow":
+            if body.get("command") == "follow" and unavailable(error):
                 await self.close(1011)  # the page reconnects, and asks again
-                return
-            refusal = gettext("%(reason)s Nothing was done; try again in a moment.")
-            await self.refuse(refusal % {"reason": gettext(words)}, body)
+            elif words := refusal_of(error):
+                await self.refuse(words, body)
+            else:
+                raise
 
     def commands(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
         acting = {"send": self.send_message, "stop": self.stop_run}

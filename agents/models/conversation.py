@@ -123,7 +123,7 @@ class Conversation(Versioned):
         """A new conversation of an agent; LimitReached where it has as many as it may."""
         check_conversations(agent)
         conversation = cls(agent=agent, **given)
-        conversation.full_clean()
+        conversation.full_clean(exclude=["agent"])
         conversation.insert()
         conversation.record(Event.of(Event.Kind.CONVERSATION_CHANGED, conversation=conversation))
         return conversation

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, IntegrityError
 from django.utils.translation import gettext_noop as _
 
 RETRY_SECONDS = 5  # after which whoever was refused may ask again
@@ -21,6 +23,7 @@ SQLITE = {
     sqlite3.SQLITE_IOERR: _("The disk fails when the database is read or written."),
     sqlite3.SQLITE_CANTOPEN: _("The database's file cannot be opened."),
 }
+CONFLICT = _("Something else was changed at the same time.")
 POSTGRES = _("The database cannot be reached, or cannot store anything at the moment.")
 TOOK_TOO_LONG = "57014"  # as it would the next time
 
@@ -42,6 +45,13 @@ def unavailable(error: BaseException) -> str:
     Nothing of the transaction in which it came up is stored, and the same may work later.
     """
     return next(filter(None, map(_words, _causes(error))), "")
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether a change met another one, or what it belongs to was deleted meanwhile. Nothing of the
+    transaction is stored."""
+    is_gone = type(error) is DatabaseError  # an update of certain fields found no row
+    return is_gone or isinstance(error, (IntegrityError, ObjectDoesNotExist))
 
 
 def database_problem(error: BaseException) -> str:

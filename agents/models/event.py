@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection, models, transaction
 
 from .prepared_sql import key
@@ -131,7 +132,8 @@ def has_all_after(agent: Agent, seq: int) -> bool:
 def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:
     """Take the next numbers of an agent's log and messages; holds the agent's row until commit.
 
-    Returns the last `seq` and the last message number taken.
+    Returns the last `seq` and the last message number taken. ObjectDoesNotExist where the agent was
+    deleted meanwhile.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -139,7 +141,9 @@ def advance(agent: Agent, events: int, messages: int = 0) -> tuple[int, int]:
             " WHERE id = %s RETURNING last_seq, message_count",
             [events, messages, key(agent)],
         )
-        agent.last_seq, agent.message_count = cursor.fetchone()
+        if not (row := cursor.fetchone()):
+            raise ObjectDoesNotExist("The agent was deleted.")
+    agent.last_seq, agent.message_count = row
     return agent.last_seq, agent.message_count
 
 

@@ -130,9 +130,9 @@ def meters(allowance: Allowance, *, held: bool = True) -> list[Meter]:
             continue
         unit, _, period = name.split("_")
         used = int(spent[name] or 0) + int(in_hand.get(unit) or 0)
-        whole = int(limit if unit == "tokens" else limit * MICRO)
+        most = int(limit if unit == "tokens" else limit * MICRO)
         ends = next_day(day) if period == "day" else next_month(day)
-        found.append(Meter(allowance, unit, period, whole, used, ends))
+        found.append(Meter(allowance, unit, period, most, used, ends))
     return found
 
 

@@ -95,6 +95,7 @@ def found_messages(agent: Agent, query: str) -> list[Found]:
     """The messages that match best, in whichever conversation, the best first."""
     rows = [row for row, _ in hybrid.search(Messages(agent), query, MOST_FOUND).rows]
     conversations = Conversation.objects.in_bulk({row.conversation_id for row in rows})
+    rows = [row for row in rows if row.conversation_id in conversations]  # not just deleted
     for row in rows:
         row.agent, row.conversation = agent, conversations[row.conversation_id]
         row.conversation.agent = agent

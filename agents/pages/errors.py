@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from django.views import defaults
 
-from agents.models.database_errors import RETRY_SECONDS, unavailable
+from agents.models.database_errors import CONFLICT, RETRY_SECONDS, is_conflict, unavailable
 
 from .request import Request
-
-CONFLICT = gettext_noop("Something else was changed at the same time.")
 
 
 def not_found(request: Request, exception: Exception) -> HttpResponse:
@@ -40,14 +37,18 @@ def server_error(request: Request) -> HttpResponse:
     """500; or 503, where the database does not work just now, whoever came upon that; or 409, where
     what was to be changed was deleted or made by somebody else at the same moment."""
     error = sys.exc_info()[1]
-    words, status = unavailable(error) if error else "", 503
-    if isinstance(error, IntegrityError):
-        words, status = CONFLICT, 409
+    words = unavailable(error) if error else ""
+    if error and request.method == "POST" and is_conflict(error):
+        words = CONFLICT
     if not words:
         return defaults.server_error(request)
+    status, title = 503, gettext("Temporarily unavailable")
+    if words == CONFLICT:
+        status, title = 409, gettext("Not saved")
     htmx = request.headers.get("HX-Request") == "true"
-    template = "agents/_unavailable.html" if htmx else "503.html"
-    response = HttpResponse(render_to_string(template, {"words": gettext(words)}), status=status)
+    template = "agents/_unavailable.html" if htmx else "not_saved.html"
+    text = render_to_string(template, {"words": gettext(words), "title": title})
+    response = HttpResponse(text, status=status)
     response["Retry-After"] = str(RETRY_SECONDS)
     if htmx:  # beside what is on the page, so that what was typed there stays
         asking, target = request.headers.get("HX-Source"), request.headers.get("HX-Target")

@@ -8,7 +8,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
 from agents.asyncio_bridge import in_thread
-from agents.models import Agent, Run
+from agents.live import commands
+from agents.live.commands import find_conversation
+from agents.models import Agent, Conversation, Run
 from tests.support.fake_openai import FakeOpenAI, gated, stall, text
 from tests.support.followed_page import PATIENCE, Frame, Open, Page, edit
 from tests.support.server import eventually
@@ -121,6 +123,22 @@ async def test_a_message_that_cannot_be_sent_is_refused_in_words(
             # In ASCII, as half a surrogate pair cannot be reported.
             assert ascii(refusal["refused"]) == ascii((message | changed)["key"])
             assert not await in_thread(agent.runs.exists)
+
+
+async def test_a_message_to_an_agent_that_is_deleted_at_that_moment_is_refused_in_words(
+    agent: Agent, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(user: User, body: Frame) -> Conversation:
+        found = find_conversation(user, body)
+        Agent.objects.filter(pk=agent.pk).delete()
+        return found
+
+    page = await open_page()
+    monkeypatch.setattr(commands, "find_conversation", find)
+    await page.say(command="send", agent=str(agent.pk), text="Hello", key="k")
+    refusal = await page.hear_refusal()
+    assert "Something else was changed at the same time. Nothing was done" in refusal["content"]
+    assert refusal["refused"] == "k"
 
 
 async def test_half_a_surrogate_pair_is_no_reason_to_hang_up(

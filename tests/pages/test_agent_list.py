@@ -176,21 +176,3 @@ def test_what_was_deleted_meanwhile_is_not_marked(
     monkeypatch.setattr(Conversation, "of", find)
     assert post(web, agent, read=1, conversation=gone.pk).status_code == 204
     assert not ListedConversation.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_change_of_what_was_deleted_meanwhile_is_refused_in_words(
-    web: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def find(*args: Any) -> Agent:
-        Agent.objects.filter(pk=agent.pk).delete()
-        return agent
-
-    monkeypatch.setattr("agents.pages.agent_list.find_agent", find)
-    web.raise_request_exception = False
-    refused = post(web, agent, pinned=1)
-    assert refused.status_code == 409
-    assert (
-        "Something else was changed at the same time. This was not saved"
-        in refused.content.decode()
-    )
