@@ -81,18 +81,22 @@ def together(samples: Sequence[Sample]) -> Sample:
     return Sample(sum(each.moment for each in samples), spent)
 
 
-async def statements(deployment: Deployment, person: Person, seconds: float) -> Counted:
-    """The statements of `EACH` messages, without those of an idle deployment."""
-    idle = await idle_statements(deployment, person, seconds)
-    async with pages(deployment, [person]) as (page,):
-        await say(page, WARM_UP)
+async def statements(deployment: Deployment, people: Sequence[Person], seconds: float) -> Counted:
+    """The statements of `EACH` messages from each person, without those of an idle deployment."""
+    idle = await idle_statements(deployment, people, seconds)
+    async with pages(deployment, people) as opened:
+        for page in opened:
+            await say(page, WARM_UP)
         count = Count(deployment.site)
-        await say(page, EACH)
+        for page in opened:
+            await say(page, EACH)
         return count.stop().without(idle)
 
 
-async def idle_statements(deployment: Deployment, person: Person, seconds: float) -> Counted:
-    async with pages(deployment, [person]):
+async def idle_statements(
+    deployment: Deployment, people: Sequence[Person], seconds: float
+) -> Counted:
+    async with pages(deployment, people):
         await asyncio.sleep(2.0)
         count = Count(deployment.site)
         await asyncio.sleep(seconds)

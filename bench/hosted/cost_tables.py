@@ -33,8 +33,8 @@ def measure(data: Path, *, quick: bool) -> list[Table]:
             sides = [(deployment, people[:number]), (single_deployment, single_people)]
             message, single = asyncio.run(in_turn(sides, seconds))
         streams = asyncio.run(streaming(deployment, people, seconds))
-        counted = asyncio.run(cost.statements(deployment, people[0], seconds))
-        idle_counted = asyncio.run(cost.idle_statements(deployment, people[0], seconds))
+        counted = asyncio.run(cost.statements(deployment, people[:AGENTS], seconds))
+        idle_counted = asyncio.run(cost.idle_statements(deployment, people[:1], seconds))
         trips = floor.trip(site), floor.commit(site)
         alone = [floor.client_alone(site, runs, seconds) for runs in RUNS]
     return [
@@ -95,7 +95,7 @@ def of_message(
         table.add(f"  {kind}", of_each(message, kind), "", of_each(single, kind))
     others = message.used.others / message.used.moment
     table.add("  other processes of the machine (of a core)", f"{others:.2f}", "", "")
-    count = cost.EACH
+    count = cost.EACH * AGENTS
     every = counted.total / count
     table.add("statements", f"{every:.1f}", judged(every, AIM_STATEMENTS), "")
     table.add("  BEGIN, COMMIT and the like", f"{counted.control / count:.1f}", "", "")
@@ -178,11 +178,11 @@ def list_statements(data: Path, *, quick: bool) -> list[Table]:
     """The statements of a message and of an idle deployment."""
     seconds = 10.0 if quick else 30.0
     with hosted_site(data) as site:
-        people = site.cast(2, cost.AGENTS, cost.HISTORY)
+        people = site.cast(AGENTS, cost.AGENTS, cost.HISTORY)
         with deployed(site, workers=1) as deployment:
-            idle = asyncio.run(cost.idle_statements(deployment, people[0], seconds))
-            counted = asyncio.run(cost.statements(deployment, people[1], seconds))
+            idle = asyncio.run(cost.idle_statements(deployment, people[:1], seconds))
+            counted = asyncio.run(cost.statements(deployment, people, seconds))
     return [
-        of_statements("Statements of a message", counted, cost.EACH, 0.1),
+        of_statements("Statements of a message", counted, cost.EACH * AGENTS, 0.1),
         of_statements("Statements a second, idle, one page open", idle, idle.seconds, 0.01),
     ]
