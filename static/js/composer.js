@@ -53,8 +53,10 @@
   };
   const accepted = (key) => {
     if (waiting?.key !== key) return;
-    if (box.value === waiting.text) box.value = "";
-    sessionStorage.removeItem(draftName);
+    if (box.value === waiting.text) {
+      box.value = "";
+      sessionStorage.removeItem(draftName);
+    }
     document.dispatchEvent(new CustomEvent("memoryweb:sent", { detail: waiting.files }));
     settled();
     grow();
@@ -63,7 +65,7 @@
 
   const wordsOf = async (answer) => {
     const refusal = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".refusal");
-    return refusal?.textContent ?? gettext("The server refused the message; shorten it and try again.");
+    return refusal?.textContent ?? gettext("The server refused the message. Reload the page, then try again.");
   };
 
   // Without a socket the same message goes by plain POST.
@@ -73,7 +75,7 @@
       const answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { "HX-Request": "true" } });
       if (answer.redirected) { refuse(gettext("You are no longer logged in. Your message is kept here: reload the page and log in.")); return settled(); }
       if (answer.ok) return accepted(key);
-      if (answer.status === 422 || answer.status === 429) { refuse(await wordsOf(answer)); return settled(); }
+      if (answer.status < 500) { refuse(await wordsOf(answer)); return settled(); }
       throw new Error(answer.status);
     } catch {
       if (isOffline()) return keep();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
@@ -55,3 +57,18 @@ def test_a_form_that_cannot_be_sent_says_so_and_keeps_what_was_typed(
     context.set_offline(False)
     button(page, "Save").click()
     expect(page.get_by_role("heading", name="Another name", level=1)).to_be_visible()
+
+
+def test_a_message_that_is_refused_without_a_socket_says_why_and_stays(
+    server: MemoryWeb, chat: Chat, expected_complaints: list[str]
+) -> None:
+    expected_complaints.append("status of 404")
+    agent = server.make_agent()
+    page = chat(agent)
+    page.route_web_socket(re.compile(r"/ws/\?"), lambda socket: socket.close())
+    page.reload()
+    composer(page).fill("Are you there?")
+    server.post(f"/agents/{agent}/delete/")
+    composer(page).press("Enter")
+    expect(page.get_by_text("The server refused the message. Reload the page")).to_be_visible()
+    expect(composer(page)).to_have_value("Are you there?")

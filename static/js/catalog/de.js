@@ -87,7 +87,7 @@
     "The server is not answering; search again when it is back.": "Der Server antwortet nicht; suche noch einmal, wenn er wieder da ist.",
     "The server is not answering; upload the file again when it is back.": "Der Server antwortet nicht; lade die Datei noch einmal hoch, wenn er wieder da ist.",
     "The server refused the file.": "Der Server hat die Datei abgelehnt.",
-    "The server refused the message; shorten it and try again.": "Der Server hat die Nachricht abgelehnt; k\u00fcrze sie und versuch es noch einmal.",
+    "The server refused the message. Reload the page, then try again.": "Der Server hat die Nachricht abgelehnt. Lade die Seite neu und versuch es noch einmal.",
     "The server refused the name.": "Der Server hat den Namen abgelehnt.",
     "The value could not be copied: the browser allows that only on secure pages, and with your leave.": "Der Wert konnte nicht kopiert werden: Der Browser erlaubt das nur auf sicheren Seiten und mit deiner Zustimmung.",
     "This block changed while you were typing. Your text is kept; when you save, you choose what to keep.": "Dieser Block hat sich ge\u00e4ndert, w\u00e4hrend du geschrieben hast. Dein Text bleibt; beim Speichern w\u00e4hlst du, was bleiben soll.",
