@@ -128,8 +128,8 @@ def test_nothing_moves_for_those_who_asked_for_that(site: Site, page: Page) -> N
             "   addEventListener(name, () => { window.moved += 1; }, true); }"
         )
         stage.server.edit_block(stage.agent, "Name: Carol")
-        expect(
-            page.locator(".block[data-glow], .block[data-changed], .block ins").first
-        ).to_be_visible()
+        expect(page.locator(".block-view .value").filter(has_text="Carol")).to_be_visible()
+        if moves:
+            page.wait_for_function("() => window.moved")
         page.evaluate(TWO_FRAMES)
         assert bool(page.evaluate("() => window.moved")) == moves
