@@ -52,7 +52,7 @@ def test_what_is_sent_while_the_server_is_away_is_sent_once_when_it_is_back(
         expect(log(page)).to_contain_text("Here I am.", timeout=RESTART)
         expect(composer(page)).to_have_value("")
         expect(page.get_by_text("Your message is kept here")).to_have_count(0)
-    assert server.runs(agent) == [("Are you there?", "done")]
+    eventually(lambda: server.runs(agent) == [("Are you there?", "done")])
 
 
 def test_an_answer_cut_off_by_a_kill_goes_on_in_the_open_page(

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import Chat, block, button, composer, log
 from tests.support.fake_openai import FakeOpenAI, text
-from tests.support.server import MemoryWeb
+from tests.support.server import MemoryWeb, eventually
 
 pytestmark = pytest.mark.browser
 OFFLINE = "You are offline. A message that you send now is kept here"
@@ -39,7 +39,7 @@ def test_a_message_typed_offline_is_kept_and_sent_once_when_the_network_is_back(
     expect(log(page)).to_contain_text("Here I am.", timeout=BACK)
     expect(page.get_by_text(OFFLINE)).to_be_hidden()
     expect(composer(page)).to_have_value("")
-    assert server.runs(agent) == [("Are you there?", "done")]
+    eventually(lambda: server.runs(agent) == [("Are you there?", "done")])
 
 
 def test_a_form_that_cannot_be_sent_says_so_and_keeps_what_was_typed(
