@@ -53,6 +53,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     }
 
 
+# Of a page that a test leaves, or that goes with its browser, in the moment in which it connects.
+LEFT_EARLY = "WebSocket is closed before the connection is established"
+
+
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
     return browser_context_args | {"viewport": WIDE, "reduced_motion": "reduce"}
@@ -81,9 +85,8 @@ def no_complaints(context: BrowserContext, expected_complaints: list[str]) -> It
     context.on("console", note)
     context.on("weberror", note_exception)
     yield
-    unexpected = [
-        words for words in heard if not any(re.search(p, words) for p in expected_complaints)
-    ]
+    expected = [LEFT_EARLY, *expected_complaints]
+    unexpected = [words for words in heard if not any(re.search(p, words) for p in expected)]
     assert not unexpected, "The browser complained:\n" + "\n".join(unexpected)
 
 
